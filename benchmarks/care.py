@@ -1,12 +1,14 @@
-"""What care brings and costs: a table of tiny files before and after, and an idle lake of many tables.
+"""What care brings and costs: a table of tiny files before and after, and an idle lake of many
+tables.
 
-    python benchmarks/care.py [--quick]
+python benchmarks/care.py [--quick]
 
-Two equal tables of tiny files (20 commits) lie in one lake. Care looks after one; for the other the rival, Iceberg's own
-Spark procedures, is called by hand: rewrite_data_files, expire_snapshots, remove_orphan_files. Both leave one snapshot and
-no orphan. Queries are DuckDB over the files that PyIceberg plans, and Spark; planning is PyIceberg's.
-Then `lakebed care` as a whole process on that lake with many more tables, of which nothing is due, and the same three
-procedures on a few of those tables in a warm session. The last line is one JSON object.
+Two equal tables of tiny files (20 commits) lie in one lake. Care looks after one; for the other the
+rival, Iceberg's own Spark procedures, is called by hand: rewrite_data_files, expire_snapshots,
+remove_orphan_files. Both leave one snapshot and no orphan. Queries are DuckDB over the files that
+PyIceberg plans, and Spark; planning is PyIceberg's. Then `lakebed care` as a whole process on that
+lake with many more tables, of which nothing is due, and the same three procedures on a few of those
+tables in a warm session. The last line is one JSON object.
 """
 
 import argparse
@@ -48,16 +50,26 @@ def fill(lake: Lake, name: TableName, *, files: int) -> None:
     from pyiceberg.schema import Schema
     from pyiceberg.types import LongType, NestedField, StringType
 
-    fields = (NestedField(1, "id", LongType()), NestedField(2, "amount", LongType()), NestedField(3, "customer", StringType()))
+    fields = (
+        NestedField(1, "id", LongType()),
+        NestedField(2, "amount", LongType()),
+        NestedField(3, "customer", StringType()),
+    )
     placement = TablePlacement(lake.root, lake.settings, lake.stores.catalog, lake.stores.files)
-    table = lake.iceberg.create_table(name.parts, Schema(*fields), location=placement.new_location(name))
+    table = lake.iceberg.create_table(
+        name.parts, Schema(*fields), location=placement.new_location(name)
+    )
     folder = lake.root.folder / name.folder / "data"
     folder.mkdir(parents=True)
     for commit in range(COMMITS):
         paths = []
         for number in range(commit * files // COMMITS, (commit + 1) * files // COMMITS):
             ids = range(number * ROWS, (number + 1) * ROWS)
-            rows = {"id": list(ids), "amount": [id % 1000 for id in ids], "customer": [f"customer-{id % 500}" for id in ids]}
+            rows = {
+                "id": list(ids),
+                "amount": [id % 1000 for id in ids],
+                "customer": [f"customer-{id % 500}" for id in ids],
+            }
             pq.write_table(pa.table(rows), folder / f"{number:05}.parquet")
             paths.append(f"file://{folder}/{number:05}.parquet")
         table.add_files(paths)
@@ -69,7 +81,9 @@ def reading(lake: Lake, name: TableName, *, samples: int) -> dict[str, float]:
 
     table = lake.iceberg.load_table(name.parts)
     files = [task.file.file_path.removeprefix("file://") for task in table.scan().plan_files()]
-    source = "read_parquet([" + ", ".join(f"'{file.removeprefix('file:')}'" for file in files) + "])"
+    source = (
+        "read_parquet([" + ", ".join(f"'{file.removeprefix('file:')}'" for file in files) + "])"
+    )
 
     def median_of(work: Callable[[], Any]) -> float:
         work()
@@ -78,7 +92,9 @@ def reading(lake: Lake, name: TableName, *, samples: int) -> dict[str, float]:
     return {
         "files": len(files),
         "plan_ms": median_of(lambda: list(lake.iceberg.load_table(name.parts).scan().plan_files())),
-        "duckdb_ms": median_of(lambda: duckdb.connect().execute(QUERY.format(source=source)).fetchall()),
+        "duckdb_ms": median_of(
+            lambda: duckdb.connect().execute(QUERY.format(source=source)).fetchall()
+        ),
         "spark_ms": median_of(lambda: lake.spark.sql(QUERY.format(source=name.spark)).collect()),
     }
 
@@ -93,9 +109,14 @@ def by_hand(lake: Lake, name: TableName) -> None:
     named = ".".join(name.parts)
     lake.spark.sql(f"CALL lake.system.rewrite_data_files(table => '{named}')").collect()
     older = f"TIMESTAMP '{now + timedelta(minutes=1):%Y-%m-%d %H:%M:%S}'"
-    lake.spark.sql(f"CALL lake.system.expire_snapshots(table => '{named}', older_than => {older}, retain_last => 1)").collect()
+    lake.spark.sql(
+        f"CALL lake.system.expire_snapshots(table => '{named}', older_than => {older}, retain_last"
+        " => 1)"
+    ).collect()
     day = f"TIMESTAMP '{now - timedelta(days=1, minutes=1):%Y-%m-%d %H:%M:%S}'"
-    lake.spark.sql(f"CALL lake.system.remove_orphan_files(table => '{named}', older_than => {day})").collect()
+    lake.spark.sql(
+        f"CALL lake.system.remove_orphan_files(table => '{named}', older_than => {day})"
+    ).collect()
 
 
 def by_care(lake: Lake, name: TableName) -> None:
@@ -118,8 +139,17 @@ def tiny_files(lake: Lake, *, files: int, samples: int) -> dict[str, Any]:
     print(f"care {ours:.1f} s, by hand {theirs:.1f} s, after: {after}", flush=True)
     if answer(lake, OURS) != told or answer(lake, THEIRS) != told:
         raise SystemExit("the rows changed")
-    left = {str(name): sum(1 for _ in lake.stores.files.list(name.folder)) for name in (OURS, THEIRS)}
-    return {"before": before, "after": after, "rival_after": rival, "care_s": ours, "by_hand_s": theirs, "files_left": left}
+    left = {
+        str(name): sum(1 for _ in lake.stores.files.list(name.folder)) for name in (OURS, THEIRS)
+    }
+    return {
+        "before": before,
+        "after": after,
+        "rival_after": rival,
+        "care_s": ours,
+        "by_hand_s": theirs,
+        "files_left": left,
+    }
 
 
 def _warm_up(lake: Lake) -> None:
@@ -131,7 +161,9 @@ def _warm_up(lake: Lake) -> None:
 
 
 def idle_lake(lake: Lake, *, tables: int, samples: int) -> dict[str, Any]:
-    """Many small tables with some history, of which nothing is due; the two from before are there, too."""
+    """Many small tables with some history, of which nothing is due; the two from before are there,
+    too.
+    """
     from pyiceberg.schema import Schema
     from pyiceberg.types import LongType, NestedField
 
@@ -143,7 +175,11 @@ def idle_lake(lake: Lake, *, tables: int, samples: int) -> dict[str, Any]:
     warm = [timed(lake.care) for _ in range(samples)]
     few = names[: 2 if tables < 100 else 10]
     hand = [timed(lambda name=name: by_hand(lake, name)) for name in few]  # type: ignore[misc]
-    print(f"idle lake of {tables} tables: {median(seconds):.1f} s, by hand {median(hand):.2f} s a table", flush=True)
+    print(
+        f"idle lake of {tables} tables: {median(seconds):.1f} s, by hand {median(hand):.2f} s a"
+        " table",
+        flush=True,
+    )
     return {"tables": tables, "command_s": seconds, "warm_s": warm, "by_hand_s_a_table": hand}
 
 
@@ -163,7 +199,9 @@ def _quietly(command: list[str]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--quick", action="store_true", help="200 files and 10 tables in place of 2,000 and 200")
+    parser.add_argument(
+        "--quick", action="store_true", help="200 files and 10 tables in place of 2,000 and 200"
+    )
     quick = parser.parse_args().quick
     with tempfile.TemporaryDirectory(prefix="lakebed-bench-") as name:
         root = Root.parse(Path(name) / "lake")
@@ -174,12 +212,19 @@ def main() -> None:
     before, after = tiny["before"], tiny["after"]
     result = {
         "files": [before["files"], after["files"]],
-        "faster": {key.removesuffix("_ms"): round(before[key] / after[key], 1) for key in ("plan_ms", "duckdb_ms", "spark_ms")},
+        "faster": {
+            key.removesuffix("_ms"): round(before[key] / after[key], 1)
+            for key in ("plan_ms", "duckdb_ms", "spark_ms")
+        },
         "care_of_tiny_files_over_by_hand": round(tiny["care_s"] / tiny["by_hand_s"], 2),
         "idle_lake_s": round(median(idle["command_s"]), 2),
         "idle_lake_s_a_table": round(median(idle["warm_s"]) / idle["tables"], 4),
         "by_hand_s_a_table": round(median(idle["by_hand_s_a_table"]), 3),
-        "machine": {"cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1), "python": platform.python_version()},
+        "machine": {
+            "cores": os.cpu_count(),
+            "load": round(os.getloadavg()[0], 1),
+            "python": platform.python_version(),
+        },
         "samples": {"tiny": tiny, "idle": idle},
     }
     print(json.dumps(result))

@@ -1,11 +1,13 @@
-"""What safety costs: a run with branch, staging, key checks, gates and publish beside the bare MERGE it contains.
+"""What safety costs: a run with branch, staging, key checks, gates and publish beside the bare
+MERGE it contains.
 
-    python benchmarks/pipelines.py [--quick]
+python benchmarks/pipelines.py [--quick]
 
-The bare rival is the same MERGE from the same query at default settings plus the same three gate queries, in the same
-Spark, on a table of its own. The batch is as large as the table, half of it updates. Samples alternate; medians count.
-Besides: a small run in a warm session, a whole `lakebed run` from a cold start, and dbt-duckdb's build of the same two
-small models for orientation (installed into a folder of its own; null where it cannot be). The last line is one JSON object.
+The bare rival is the same MERGE from the same query at default settings plus the same three gate
+queries, in the same Spark, on a table of its own. The batch is as large as the table, half of it
+updates. Samples alternate; medians count. Besides: a small run in a warm session, a whole `lakebed
+run` from a cold start, and dbt-duckdb's build of the same two small models for orientation
+(installed into a folder of its own; null where it cannot be). The last line is one JSON object.
 """
 
 import argparse
@@ -33,10 +35,15 @@ GATES = {
     "id_repeated": "SELECT id, count(*) AS times FROM {this} GROUP BY id HAVING count(*) > 1",
 }
 CONFIG = "merge_strategy: incremental\nunique_key: id\n"
-CUSTOMERS = "SELECT concat('customer-', id) AS customer, concat('country-', id % 30) AS country FROM range(5000)"
-# What a silver pipeline does: types, spelling, a join with a dimension. `plain` is the least a query can do.
+CUSTOMERS = (
+    "SELECT concat('customer-', id) AS customer, concat('country-', id % 30) AS country FROM"
+    " range(5000)"
+)
+# What a silver pipeline does: types, spelling, a join with a dimension. `plain` is the least a
+# query can do.
 TYPICAL = """
-SELECT b.id, CAST(b.amount AS DECIMAL(12,2)) AS amount, lower(trim(b.customer)) AS customer, c.country, to_timestamp(b.at) AS at
+SELECT b.id, CAST(b.amount AS DECIMAL(12,2)) AS amount, lower(trim(b.customer)) AS customer,
+    c.country, to_timestamp(b.at) AS at
 FROM {batch} AS b JOIN {customers} AS c ON c.customer = lower(trim(b.customer))
 """
 PLAIN = "SELECT * FROM {batch}"
@@ -45,13 +52,15 @@ PLAIN = "SELECT * FROM {batch}"
 def raw_rows(count: int, first: int) -> str:
     """A query of so many orders, as they come from a till."""
     return (
-        "SELECT id, CAST(id % 1000 AS STRING) AS amount, concat(' Customer-', id % 5000, ' ') AS customer, "
-        "concat('2026-01-01 ', lpad(id % 24, 2, '0'), ':', lpad(id % 60, 2, '0'), ':00') AS at "
-        f"FROM range({first}, {first + count})"
+        "SELECT id, CAST(id % 1000 AS STRING) AS amount, concat(' Customer-', id % 5000, ' ') AS"
+        " customer, concat('2026-01-01 ', lpad(id % 24, 2, '0'), ':', lpad(id % 60, 2, '0'),"
+        f" ':00') AS at FROM range({first}, {first + count})"
     )
 
 
-def write_pipeline(folder: Path, name: str, source: str, config: str = "", gates: dict[str, str] | None = None) -> None:
+def write_pipeline(
+    folder: Path, name: str, source: str, config: str = "", gates: dict[str, str] | None = None
+) -> None:
     place = folder / "shop" / "pipelines" / Path(*name.split("."))
     (place / "tests" / "quality").mkdir(parents=True, exist_ok=True)
     (place / "pipeline.sql").write_text(source)
@@ -73,7 +82,9 @@ def must(lake: Lake, *selectors: str) -> None:
 
 
 def cost_of_safety(folder: Path, *, query: str, count: int, samples: int) -> dict[str, Any]:
-    """Seconds of safe runs and of bare MERGEs with the same query and gates, alternating; both tables begin anew each time."""
+    """Seconds of safe runs and of bare MERGEs with the same query and gates, alternating; both
+    tables begin anew each time.
+    """
     create_lake(folder, settings={"spark": {"memory": "4g"}})
     write_pipeline(folder, "bronze.customers", CUSTOMERS)
     write_pipeline(folder, "bronze.first", raw_rows(count, 0))
@@ -89,7 +100,11 @@ def cost_of_safety(folder: Path, *, query: str, count: int, samples: int) -> dic
                 bare.append(once)
                 safe.append(twice)
             print(f"{count} rows: bare {once:.2f} s, safe {twice:.2f} s", flush=True)
-    return {"ratio": round(median(safe) / median(bare), 3), "safe_s": _rounded(safe), "bare_s": _rounded(bare)}
+    return {
+        "ratio": round(median(safe) / median(bare), 3),
+        "safe_s": _rounded(safe),
+        "bare_s": _rounded(bare),
+    }
 
 
 BARE = "lake.shop.silver.bare"
@@ -99,17 +114,33 @@ def _begin_anew(lake: Lake, folder: Path, query: str) -> None:
     """Both tables hold the first rows, and the pipeline's next run merges the batch."""
     inputs = {name: f"lake.shop.bronze.{name}" for name in ("first", "batch", "customers")}
     lake.spark.sql(f"DROP TABLE IF EXISTS {BARE}")
-    lake.spark.sql(f"CREATE TABLE {BARE} USING iceberg AS {query.format(batch=inputs['first'], customers=inputs['customers'])}")
+    lake.spark.sql(
+        f"CREATE TABLE {BARE} USING iceberg AS"
+        f" {query.format(batch=inputs['first'], customers=inputs['customers'])}"
+    )
     refs = {name: f"{{{{ ref('bronze.{name}') }}}}" for name in inputs}
-    write_pipeline(folder, "silver.safe", query.format(batch=refs["first"], customers=refs["customers"]), "", GATES)
+    write_pipeline(
+        folder,
+        "silver.safe",
+        query.format(batch=refs["first"], customers=refs["customers"]),
+        "",
+        GATES,
+    )
     must(lake, "silver.safe")
-    write_pipeline(folder, "silver.safe", query.format(batch=refs["batch"], customers=refs["customers"]), CONFIG, GATES)
+    write_pipeline(
+        folder,
+        "silver.safe",
+        query.format(batch=refs["batch"], customers=refs["customers"]),
+        CONFIG,
+        GATES,
+    )
 
 
 def _bare(spark: Any, query: str) -> None:
     source = query.format(batch="lake.shop.bronze.batch", customers="lake.shop.bronze.customers")
     spark.sql(
-        f"MERGE INTO {BARE} t USING ({source}) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+        f"MERGE INTO {BARE} t USING ({source}) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN"
+        " NOT MATCHED THEN INSERT *"
     )
     for gate in GATES.values():
         spark.sql(gate.format(this=BARE)).limit(21).collect()
@@ -126,7 +157,9 @@ def small_lake(folder: Path) -> Path:
     write_pipeline(folder, "bronze.orders", first, "columns:\n  id:\n    tests: [not_null]\n")
     second = "SELECT sum(amount) AS total FROM {{ ref('bronze.orders') }}"
     write_pipeline(folder, "gold.totals", second, "columns:\n  total:\n    tests: [not_null]\n")
-    write_pipeline(folder, "silver.orders", "SELECT * FROM {{ ref('bronze.orders') }}", CONFIG, GATES)
+    write_pipeline(
+        folder, "silver.orders", "SELECT * FROM {{ ref('bronze.orders') }}", CONFIG, GATES
+    )
     return folder
 
 
@@ -158,7 +191,9 @@ def _wait_for_archive() -> None:
     from lakebed.engines.spark.start.class_archive import archive_for
     from lakebed.settings import Settings
 
-    jars = local_jars(Settings(), Root.parse(tempfile.gettempdir()), environment=os.environ, report=print)
+    jars = local_jars(
+        Settings(), Root.parse(tempfile.gettempdir()), environment=os.environ, report=print
+    )
     for _ in range(240):
         if archive_for(find_java(os.environ), jars, environment=os.environ).file:
             return
@@ -176,13 +211,26 @@ def dbt_builds(folder: Path, *, samples: int) -> list[float] | None:
         "name: shop\nprofile: shop\nmodel-paths: [models]\nmodels:\n  +materialized: table\n"
     )
     duckdb = {"type": "duckdb", "path": str(project / "dev.duckdb")}
-    (project / "profiles.yml").write_text(json.dumps({"shop": {"target": "dev", "outputs": {"dev": duckdb}}}))
-    (project / "models" / "orders.sql").write_text("SELECT * FROM (VALUES (1, 10), (2, 20), (3, 30)) t(id, amount)")
-    (project / "models" / "totals.sql").write_text("SELECT sum(amount) AS total FROM {{ ref('orders') }}")
+    (project / "profiles.yml").write_text(
+        json.dumps({"shop": {"target": "dev", "outputs": {"dev": duckdb}}})
+    )
+    (project / "models" / "orders.sql").write_text(
+        "SELECT * FROM (VALUES (1, 10), (2, 20), (3, 30)) t(id, amount)"
+    )
+    (project / "models" / "totals.sql").write_text(
+        "SELECT sum(amount) AS total FROM {{ ref('orders') }}"
+    )
     tests = {"orders": "id", "totals": "total"}
-    models = [{"name": model, "columns": [{"name": column, "data_tests": ["not_null"]}]} for model, column in tests.items()]
+    models = [
+        {"name": model, "columns": [{"name": column, "data_tests": ["not_null"]}]}
+        for model, column in tests.items()
+    ]
     (project / "models" / "schema.yml").write_text(json.dumps({"version": 2, "models": models}))
-    environment = {**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false", "DBT_PROFILES_DIR": str(project)}
+    environment = {
+        **os.environ,
+        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+        "DBT_PROFILES_DIR": str(project),
+    }
     command = [str(dbt), "build", "--project-dir", str(project)]
     _command(command, env=environment)
     return [timed(lambda: _command(command, env=environment)) for _ in range(samples)]
@@ -193,10 +241,16 @@ def _install_dbt(folder: Path) -> Path | None:
     wanted = ["dbt-core>=1.11,<1.12", "dbt-duckdb>=1.10,<2", "duckdb>=1.4,<2"]
     try:
         _command(
-            [sys.executable, "-m", "venv", "--without-pip", str(folder)] if uv else [sys.executable, "-m", "venv", str(folder)]
+            [sys.executable, "-m", "venv", "--without-pip", str(folder)]
+            if uv
+            else [sys.executable, "-m", "venv", str(folder)]
         )
         python = str(folder / "bin" / "python")
-        _command([uv, "pip", "install", "--python", python, *wanted] if uv else [python, "-m", "pip", "install", *wanted])
+        _command(
+            [uv, "pip", "install", "--python", python, *wanted]
+            if uv
+            else [python, "-m", "pip", "install", *wanted]
+        )
     except SystemExit as error:
         print(f"dbt-duckdb could not be installed: {str(error).splitlines()[-1]}", flush=True)
         return None
@@ -205,7 +259,11 @@ def _install_dbt(folder: Path) -> Path | None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--quick", action="store_true", help="100,000 rows in place of 1 M and 10 M, one sample of each")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="100,000 rows in place of 1 M and 10 M, one sample of each",
+    )
     quick = parser.parse_args().quick
     small = {"cost_of_safety_100k": (TYPICAL, 100_000, 1)}
     large = {
@@ -227,9 +285,19 @@ def main() -> None:
         "warm_run_s": round(median(warm), 3),
         "cold_run_s": round(median(cold), 3) if cold else None,
         "dbt_duckdb_build_s": round(median(dbt), 3) if dbt else None,
-        "machine": {"cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1), "python": platform.python_version()},
-        "samples": costs
-        | {"warm_run_s": _rounded(warm), "cold_run_s": _rounded(cold), "dbt_duckdb_build_s": _rounded(dbt or [])},
+        "machine": {
+            "cores": os.cpu_count(),
+            "load": round(os.getloadavg()[0], 1),
+            "python": platform.python_version(),
+        },
+        "samples": (
+            costs
+            | {
+                "warm_run_s": _rounded(warm),
+                "cold_run_s": _rounded(cold),
+                "dbt_duckdb_build_s": _rounded(dbt or []),
+            }
+        ),
     }
     print(json.dumps(result))
 

@@ -1,8 +1,10 @@
-"""What a lake adds to reading its files: TPC-H and TPC-DS over the lake, over the bare Parquet files, and through `iceberg_scan`.
+"""What a lake adds to reading its files: TPC-H and TPC-DS over the lake, over the bare Parquet
+files, and through `iceberg_scan`.
 
-All read the same files with the same DuckDB. A lake's time is that of `lake.query(sql).to_arrow()`: parsing, pinning,
-planning and answering. The last line is JSON: `vs_bare_parquet` and `vs_iceberg_scan` are geometric means over all queries of
-our time divided by theirs, `vs_bare_parquet_after_change` is the same after every table has gained a column; below `tpch` and
+All read the same files with the same DuckDB. A lake's time is that of `lake.query(sql).to_arrow()`:
+parsing, pinning, planning and answering. The last line is JSON: `vs_bare_parquet` and
+`vs_iceberg_scan` are geometric means over all queries of our time divided by theirs,
+`vs_bare_parquet_after_change` is the same after every table has gained a column; below `tpch` and
 `tpcds` they stand for each. `cold_query_s` is a whole process: `lakebed query` of a small table.
 """
 
@@ -31,17 +33,29 @@ from lakebed.names import TableName
 from lakebed.settings import normalized_location
 
 # Commits of large tables, each a file, and the order of their rows.
-FILES = {"lineitem": 12, "orders": 6, "partsupp": 4, "store_sales": 8, "catalog_sales": 6, "web_sales": 4, "inventory": 4}
+FILES = {
+    "lineitem": 12,
+    "orders": 6,
+    "partsupp": 4,
+    "store_sales": 8,
+    "catalog_sales": 6,
+    "web_sales": 4,
+    "inventory": 4,
+}
 ORDER = {"lineitem": "l_shipdate", "orders": "o_orderdate"}
 LAKEBED = [sys.executable, "-c", "from lakebed.cli import main; main()"]
-_LIMIT = re.compile(r"\bLIMIT\s+\d+\s*;?\s*$", re.IGNORECASE)  # which of equal rows it leaves is up to the engine
+_LIMIT = re.compile(
+    r"\bLIMIT\s+\d+\s*;?\s*$", re.IGNORECASE
+)  # which of equal rows it leaves is up to the engine
 
 Times = dict[str, dict[str, float]]  # of each query, by reader
 
 
 @dataclass(frozen=True)
 class Suite:
-    """A benchmark that DuckDB brings along: its extension, which is its namespace too, and what fills its tables."""
+    """A benchmark that DuckDB brings along: its extension, which is its namespace too, and what
+    fills its tables.
+    """
 
     name: str
     fill: str
@@ -58,7 +72,9 @@ class Suite:
         return connection
 
     def queries(self, source: Any) -> list[tuple[int, str]]:
-        found: list[tuple[int, str]] = source.execute(f"SELECT query_nr, query FROM {self.name}_queries()").fetchall()
+        found: list[tuple[int, str]] = source.execute(
+            f"SELECT query_nr, query FROM {self.name}_queries()"
+        ).fetchall()
         return found
 
     def tables(self, lake: Lake) -> list[TableName]:
@@ -76,7 +92,9 @@ def fill(lake: Lake, suite: Suite, source: Any) -> None:
         order = f" ORDER BY {ORDER[name]}" if name in ORDER else ""
         rows = source.execute(f"SELECT * FROM {name}{order}").to_arrow_table()
         table = TableName(suite.name, "silver", name)
-        made = lake.iceberg.create_table(table.parts, rows.schema, location=lake.root.at(table.folder))
+        made = lake.iceberg.create_table(
+            table.parts, rows.schema, location=lake.root.at(table.folder)
+        )
         files = FILES.get(name, 1)
         size = math.ceil(rows.num_rows / files)
         for number in range(files):
@@ -108,7 +126,8 @@ def bare(lake: Lake, table: TableName) -> str:
 
 
 def through_iceberg(lake: Lake, table: TableName) -> str:
-    return f"iceberg_scan('{normalized_location(lake.stores.catalog.pointers([table])[table].location)}')"
+    location = lake.stores.catalog.pointers([table])[table].location
+    return f"iceberg_scan('{normalized_location(location)}')"
 
 
 def timed(work: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:
@@ -122,14 +141,17 @@ def same(first: Any, second: Any) -> bool:
 
     def rows(table: Any) -> list[str]:
         return sorted(
-            str([f"{value:.6g}" if isinstance(value, float) else value for value in row.values()]) for row in table.to_pylist()
+            str([f"{value:.6g}" if isinstance(value, float) else value for value in row.values()])
+            for row in table.to_pylist()
         )
 
     return rows(first) == rows(second)
 
 
 def compared(lake: Lake, suite: Suite, queries: list[tuple[int, str]], *, iceberg: bool) -> Times:
-    """Milliseconds of each query by each reader, in turns; the median of several, after one that warms up."""
+    """Milliseconds of each query by each reader, in turns; the median of several, after one that
+    warms up.
+    """
     tables = suite.tables(lake)
     files = rival(tables, lambda table: bare(lake, table))
     readers: dict[str, Callable[[str], Any]] = {
@@ -143,7 +165,9 @@ def compared(lake: Lake, suite: Suite, queries: list[tuple[int, str]], *, iceber
     for number, sql in queries:
         answers = {name: read(_LIMIT.sub("", sql)) for name, read in readers.items()}
         if not same(answers["lake"], answers["bare"]):
-            raise SystemExit(f"{suite.name} {number}: the lake's answer is another than that of its files")
+            raise SystemExit(
+                f"{suite.name} {number}: the lake's answer is another than that of its files"
+            )
         taken: dict[str, list[float]] = {name: [] for name in readers}
         for _ in range(suite.samples):
             for name, read in readers.items():
@@ -170,7 +194,13 @@ def measured(lake: Lake, suite: Suite) -> tuple[Times, Times]:
 
 def cold(folder: Path, *, samples: int) -> list[float]:
     """Seconds of a whole process that asks a small table."""
-    command = [*LAKEBED, "query", "SELECT count(*) FROM nation WHERE n_regionkey = 1", "--lake", str(folder)]
+    command = [
+        *LAKEBED,
+        "query",
+        "SELECT count(*) FROM nation WHERE n_regionkey = 1",
+        "--lake",
+        str(folder),
+    ]
 
     def ask() -> None:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -182,8 +212,14 @@ def cold(folder: Path, *, samples: int) -> list[float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--quick", action="store_true", help="few rows, few samples: less than a minute")
-    parser.add_argument("--cpu", action="store_true", help="processor time instead of time: for a machine that is busy otherwise")
+    parser.add_argument(
+        "--quick", action="store_true", help="few rows, few samples: less than a minute"
+    )
+    parser.add_argument(
+        "--cpu",
+        action="store_true",
+        help="processor time instead of time: for a machine that is busy otherwise",
+    )
     given = parser.parse_args()
     quick, clock = given.quick, time.process_time if given.cpu else time.perf_counter
     suites = [
@@ -196,7 +232,9 @@ def main() -> None:
         with open_lake(folder) as lake:
             times = {suite.name: measured(lake, suite) for suite in suites}
         cold_s = cold(folder, samples=3 if quick else 7)
-    before, after = ([one for both in times.values() for one in both[place].values()] for place in (0, 1))
+    before, after = (
+        [one for both in times.values() for one in both[place].values()] for place in (0, 1)
+    )
     result = {
         "vs_bare_parquet": geometric(before, "bare"),
         "vs_bare_parquet_after_change": geometric(after, "bare"),
@@ -211,10 +249,17 @@ def main() -> None:
         "cold_query_s": round(median(cold_s), 3),
         "clock": "cpu" if given.cpu else "wall",
         "scales": {suite.name: suite.scale for suite in suites},
-        "machine": {"cores": os.cpu_count(), "load": round(os.getloadavg()[0], 1), "python": platform.python_version()},
+        "machine": {
+            "cores": os.cpu_count(),
+            "load": round(os.getloadavg()[0], 1),
+            "python": platform.python_version(),
+        },
         "samples": {
             "cold_query_s": cold_s,
-            "ms": {name: {"before": first, "after_change": then} for name, (first, then) in times.items()},
+            "ms": {
+                name: {"before": first, "after_change": then}
+                for name, (first, then) in times.items()
+            },
         },
     }
     print(json.dumps(result))

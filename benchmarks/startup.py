@@ -1,9 +1,10 @@
 """How long a user waits: for a command, for a first run, for a run in a warm session.
 
-    python benchmarks/startup.py [--quick]
+python benchmarks/startup.py [--quick]
 
-Cold is a whole process: start Spark, branch, MERGE of three rows, fast-forward, exit. Its rival is pyspark as shipped,
-doing the same in the same run. Samples alternate; medians count. The last line is one JSON object.
+Cold is a whole process: start Spark, branch, MERGE of three rows, fast-forward, exit. Its rival is
+pyspark as shipped, doing the same in the same run. Samples alternate; medians count. The last line
+is one JSON object.
 """
 
 import argparse
@@ -31,7 +32,8 @@ def work(session, run):
     table = "lake.shop.bronze.t000"
     session.sql(f"ALTER TABLE {table} CREATE BRANCH {run}")
     session.sql(
-        f"MERGE INTO {table}.branch_{run} t USING (SELECT * FROM VALUES (1L, 'a'), (2L, 'b'), (3L, 'c') AS s(id, v)) s "
+        f"MERGE INTO {table}.branch_{run} t USING "
+        "(SELECT * FROM VALUES (1L, 'a'), (2L, 'b'), (3L, 'c') AS s(id, v)) s "
         "ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
     )
     session.sql(f"CALL lake.system.fast_forward('{table}', 'main', '{run}')").collect()
@@ -44,7 +46,8 @@ from lakebed.engines.spark import close_session, open_session
 from lakebed.settings import Root, Settings
 
 root = Path(sys.argv[1])
-session = open_session(Settings(), Root.parse(root), environment=os.environ, logs=root / ".data" / "logs")
+logs = root / ".data" / "logs"
+session = open_session(Settings(), Root.parse(root), environment=os.environ, logs=logs)
 work(session, sys.argv[2])
 seconds = []
 for number in range(int(sys.argv[3])):
@@ -62,7 +65,10 @@ from pyspark.sql import SparkSession
 root, jars = sys.argv[1], sys.argv[3]
 session = (
     SparkSession.builder.config("spark.jars", jars)
-    .config("spark.sql.extensions", "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions")
+    .config(
+        "spark.sql.extensions",
+        "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+    )
     .config("spark.sql.catalog.lake", "org.apache.iceberg.spark.SparkCatalog")
     .config("spark.sql.catalog.lake.type", "jdbc")
     .config("spark.sql.catalog.lake.uri", f"jdbc:sqlite:{root}/.data/lake.db")
@@ -104,13 +110,22 @@ def make_lake(folder: Path, *, tables: int) -> Path:
 
     timed(LAKEBED, "init", str(folder))
     database = f"sqlite:///{folder}/.data/lake.db?timeout=30"
-    catalog = SqlCatalog("lake", uri=database, warehouse=f"file://{folder}", init_catalog_tables="true")
+    catalog = SqlCatalog(
+        "lake", uri=database, warehouse=f"file://{folder}", init_catalog_tables="true"
+    )
     for namespace in (("shop",), ("shop", "bronze")):
         catalog.create_namespace_if_not_exists(namespace)
-    schema = Schema(NestedField(1, "id", LongType(), required=False), NestedField(2, "v", StringType(), required=False))
+    schema = Schema(
+        NestedField(1, "id", LongType(), required=False),
+        NestedField(2, "v", StringType(), required=False),
+    )
     for number in range(tables):
         name = f"t{number:03}"
-        catalog.create_table(("shop", "bronze", name), schema, location=f"file://{folder}/shop/warehouse/bronze/{name}")
+        catalog.create_table(
+            ("shop", "bronze", name),
+            schema,
+            location=f"file://{folder}/shop/warehouse/bronze/{name}",
+        )
     catalog.close()
     return folder
 
@@ -143,10 +158,18 @@ def measure_spark(folder: Path, *, samples: int, warm_runs: int) -> dict[str, li
     for number in range(samples):
         run = f"run_{number}"
         seconds["cold_untuned_s"].append(
-            timed(sys.executable, "-c", WORK + UNTUNED, str(untuned), run, ",".join(map(str, jars)))[0]
+            timed(
+                sys.executable, "-c", WORK + UNTUNED, str(untuned), run, ",".join(map(str, jars))
+            )[0]
         )
-        seconds["cold_tuned_s"].append(timed(sys.executable, "-c", WORK + TUNED, str(tuned), run, "0")[0])
-        print(f"cold: untuned {seconds['cold_untuned_s'][-1]:.1f} s, tuned {seconds['cold_tuned_s'][-1]:.1f} s", flush=True)
+        seconds["cold_tuned_s"].append(
+            timed(sys.executable, "-c", WORK + TUNED, str(tuned), run, "0")[0]
+        )
+        print(
+            f"cold: untuned {seconds['cold_untuned_s'][-1]:.1f} s, tuned"
+            f" {seconds['cold_tuned_s'][-1]:.1f} s",
+            flush=True,
+        )
     _, warm = timed(sys.executable, "-c", WORK + TUNED, str(tuned), "run_warm", str(warm_runs))
     return seconds | {"warm_s": json.loads(warm)}
 
@@ -155,7 +178,10 @@ def _have_archive(jars: tuple[Path, ...]) -> None:
     """Make the class-data archive now; a user's second start has it from the background."""
     java = find_java(ENVIRONMENT)
     if not archive_for(java, jars, environment=ENVIRONMENT).file:
-        print(f"made the class-data archive in {timed(*maker_command(java, jars))[0]:.1f} s", flush=True)
+        print(
+            f"made the class-data archive in {timed(*maker_command(java, jars))[0]:.1f} s",
+            flush=True,
+        )
 
 
 def main() -> None:
@@ -165,7 +191,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="lakebed-bench-") as name:
         folder = Path(name)
         commands = measure_commands(make_lake(folder / "many", tables=TABLES), samples=2 + samples)
-        seconds = commands["seconds"] | measure_spark(folder, samples=samples, warm_runs=2 + samples)
+        seconds = commands["seconds"] | measure_spark(
+            folder, samples=samples, warm_runs=2 + samples
+        )
     medians = {name: round(median(values), 3) for name, values in seconds.items()}
     machine = {
         "cores": os.cpu_count(),
@@ -178,7 +206,9 @@ def main() -> None:
         "tables_listed": commands["listed"],
         "pyspark_imported": commands["pyspark_imported"],
         "machine": machine,
-        "samples": {name: [round(value, 3) for value in values] for name, values in seconds.items()},
+        "samples": {
+            name: [round(value, 3) for value in values] for name, values in seconds.items()
+        },
     }
     print(json.dumps(result))
 

@@ -1,4 +1,6 @@
-"""Writes docs/reference.md from the code: settings, variables, commands, errors. `make docs` runs it; a test compares.
+"""Writes docs/reference.md from the code: settings, variables, commands, errors.
+
+`make docs` runs it; a test compares.
 
 The last section is written manually, and kept.
 """
@@ -32,8 +34,13 @@ BY_HAND = "## JSON of each command\n"
 
 def page() -> str:
     """The whole page."""
-    written = (*of_model("Pipelines", PIPELINES, PipelineConfig), *of_model("Zones", ZONES, ZoneSpec))
-    return HEAD + "\n".join((*settings(), *other_variables(), *written, *commands(), *tree_of_errors(), by_hand()))
+    written = (
+        *of_model("Pipelines", PIPELINES, PipelineConfig),
+        *of_model("Zones", ZONES, ZoneSpec),
+    )
+    return HEAD + "\n".join(
+        (*settings(), *other_variables(), *written, *commands(), *tree_of_errors(), by_hand())
+    )
 
 
 def by_hand() -> str:
@@ -43,13 +50,19 @@ def by_hand() -> str:
 
 def settings() -> Iterator[str]:
     yield "## Settings\n"
-    yield "Set in `lakebed.yaml`, or by the environment variable, which wins. Secrets are read from variables only.\n"
+    yield (
+        "Set in `lakebed.yaml`, or by the environment variable, which wins. Secrets are read from"
+        " variables only.\n"
+    )
     yield "| Setting | Variable | Default | Meaning |\n|---|---|---|---|"
     names = {path: variable for variable, path in environment_variables().items()}
     hidden = set(secret_settings())
     for path, field in setting_fields():
         default = "variable only" if path in hidden else _default(field)
-        yield f"| `{'.'.join(path)}` | `{names[path]}` | {default} | {_cell(field.description or '')} |"
+        yield (
+            f"| `{'.'.join(path)}` | `{names[path]}` | {default} |"
+            f" {_cell(field.description or '')} |"
+        )
     yield ""
 
 
@@ -83,7 +96,10 @@ def other_variables() -> Iterator[str]:
 
 def commands() -> Iterator[str]:
     yield "## Commands\n"
-    yield "Every command takes `--lake PATH`, `--json`, `-q` and `--debug`, before or after its name.\n"
+    yield (
+        "Every command takes `--lake PATH`, `--json`, `-q` and `--debug`, before or after its"
+        " name.\n"
+    )
     yield "| Command | What it does | Arguments and options |\n|---|---|---|"
     shared = {"lake", "json", "quiet", "debug", "help"}
     for name, command in listed_commands():
@@ -117,13 +133,20 @@ def tree_of_errors() -> Iterator[str]:
     yield "| Error | Meaning | Exit code | Retryable |\n|---|---|---|---|"
     for kind in kinds_of_errors():
         meaning = (inspect.getdoc(kind) or "").splitlines()[0]
-        yield f"| `{kind.__name__}` | {_cell(meaning)} | {kind.exit_code} | {'yes' if kind.retryable else 'no'} |"
+        yield (
+            f"| `{kind.__name__}` | {_cell(meaning)} | {kind.exit_code} |"
+            f" {'yes' if kind.retryable else 'no'} |"
+        )
     yield ""
 
 
 def kinds_of_errors() -> list[type[LakebedError]]:
     """Every error, in the order of the tree."""
-    return [kind for kind in vars(errors).values() if inspect.isclass(kind) and issubclass(kind, LakebedError)]
+    return [
+        kind
+        for kind in vars(errors).values()
+        if inspect.isclass(kind) and issubclass(kind, LakebedError)
+    ]
 
 
 if __name__ == "__main__":

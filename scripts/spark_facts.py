@@ -1,4 +1,5 @@
-"""What Lakebed knows of the pinned Spark without starting it: its grammar and its functions, as files beside `lakebed/sql`.
+"""What Lakebed knows of the pinned Spark without starting it: its grammar and its functions, as
+files beside `lakebed/sql`.
 
 Run after a change of the pinned Spark or Iceberg: python -m scripts.spark_facts
 """
@@ -25,19 +26,37 @@ def syntax(session: Any) -> dict[str, Any]:
     names = list(package.SqlBaseParser.ruleNames)
     known = package.SqlBaseLexer.VOCABULARY
     numbers = range(known.getMaxTokenType() + 1)
-    words = vocabulary([known.getLiteralName(one) for one in numbers], [known.getSymbolicName(one) for one in numbers])
+    words = vocabulary(
+        [known.getLiteralName(one) for one in numbers],
+        [known.getSymbolicName(one) for one in numbers],
+    )
     parser = _parser(jvm, package)
-    serialized = jvm.java.lang.Class.forName(f"{_PACKAGE}.SqlBaseParser").getField("_serializedATN").get(None)
-    rules = read_network(words_of(serialized), lambda rule, number: bool(parser.sempred(None, rule, number)))
+    serialized = (
+        jvm.java.lang.Class.forName(f"{_PACKAGE}.SqlBaseParser")
+        .getField("_serializedATN")
+        .get(None)
+    )
+    rules = read_network(
+        words_of(serialized), lambda rule, number: bool(parser.sempred(None, rule, number))
+    )
     # a-b as a name is in the grammar only so that Spark can say what is wrong with it
-    return compact(rules, names, banned=[("errorCapturingIdentifierExtra", words["signs"]["-"])]) | words
+    return (
+        compact(rules, names, banned=[("errorCapturingIdentifierExtra", words["signs"]["-"])])
+        | words
+    )
 
 
 def _parser(jvm: Any, package: Any) -> Any:
-    """A parser set as Spark's session sets it, as far as that is not the default of the parser itself."""
+    """A parser set as Spark's session sets it, as far as that is not the default of the parser
+    itself.
+    """
     text = package.UpperCaseCharStream(jvm.org.antlr.v4.runtime.CharStreams.fromString(""))
-    parser = package.SqlBaseParser(jvm.org.antlr.v4.runtime.CommonTokenStream(package.SqlBaseLexer(text)))
-    field = jvm.java.lang.Class.forName(f"{_PACKAGE}.SqlBaseParser").getField("parameter_substitution_enabled")
+    parser = package.SqlBaseParser(
+        jvm.org.antlr.v4.runtime.CommonTokenStream(package.SqlBaseLexer(text))
+    )
+    field = jvm.java.lang.Class.forName(f"{_PACKAGE}.SqlBaseParser").getField(
+        "parameter_substitution_enabled"
+    )
     field.setBoolean(parser, True)
     return parser
 
@@ -46,14 +65,19 @@ def functions(session: Any) -> dict[str, list[str]]:
     """The names of Spark's functions and of Iceberg's, as `functions.json` holds them."""
     analysis = session._jvm.org.apache.spark.sql.catalyst.analysis
     shown = [row[0] for row in session.sql("SHOW SYSTEM FUNCTIONS").collect()]
-    every = {*_listed(session, analysis.FunctionRegistry), *_listed(session, analysis.TableFunctionRegistry)}
+    every = {
+        *_listed(session, analysis.FunctionRegistry),
+        *_listed(session, analysis.TableFunctionRegistry),
+    }
     every |= {name for name in shown if name[0].isalpha()}
     inside = {row[0] for row in session.sql("SHOW USER FUNCTIONS IN lake.system").collect()}
     return {"spark": sorted(every), "iceberg": sorted(name.rpartition(".")[2] for name in inside)}
 
 
 def _listed(session: Any, registry: Any) -> Iterable[str]:
-    listed = session._jvm.scala.jdk.javaapi.CollectionConverters.asJava(registry.builtin().listFunction())
+    listed = session._jvm.scala.jdk.javaapi.CollectionConverters.asJava(
+        registry.builtin().listFunction()
+    )
     return (name for one in listed if (name := str(one.funcName()))[0].isalpha())
 
 
@@ -62,10 +86,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as made:
         (Path(made) / "lake" / ".data").mkdir(parents=True)
         root = Root.parse(Path(made) / "lake")
-        session = open_session(Settings(), root, environment=os.environ, logs=Path(made), also=ALL_JARS)
+        session = open_session(
+            Settings(), root, environment=os.environ, logs=Path(made), also=ALL_JARS
+        )
         try:
             for name, facts in (("syntax", syntax(session)), ("functions", functions(session))):
-                (FOLDER / f"{name}.json").write_text(f"{json.dumps(facts, separators=(',', ':'))}\n")
+                (FOLDER / f"{name}.json").write_text(
+                    f"{json.dumps(facts, separators=(',', ':'))}\n"
+                )
         finally:
             close_session(session)
 

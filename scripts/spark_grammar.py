@@ -1,7 +1,9 @@
-"""Spark's own grammar of queries, taken out of its parser: per rule a small automaton, as `lakebed/sql/syntax.json` has it.
+"""Spark's own grammar of queries, taken out of its parser: per rule a small automaton, as
+`lakebed/sql/syntax.json` has it.
 
-Spark's parser carries its grammar as a network of states (ANTLR's ATN). This keeps the rules that a query can reach, takes
-small rules into those that use them, and makes each deterministic, so that Python can follow them quickly.
+Spark's parser carries its grammar as a network of states (ANTLR's ATN). This keeps the rules that a
+query can reach, takes small rules into those that use them, and makes each deterministic, so that
+Python can follow them quickly.
 """
 
 import re
@@ -12,11 +14,24 @@ from typing import Any
 
 ENTRY = "query"
 EOF = -1
-_EPSILON, _RANGE, _RULE, _PREDICATE, _ATOM, _ACTION, _SET, _WILDCARD, _PRECEDENCE = 1, 2, 3, 4, 5, 6, 7, 9, 10
+_EPSILON, _RANGE, _RULE, _PREDICATE, _ATOM, _ACTION, _SET, _WILDCARD, _PRECEDENCE = (
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    9,
+    10,
+)
 _LOOP_END, _BLOCKS = 12, (3, 4, 5)
 _SMALL = 60  # edges of a rule that is taken into its users
 
-_SEVERAL_SPELLINGS = ("RLIKE", "TEMPORARY")  # words without a spelling of their own in the vocabulary
+_SEVERAL_SPELLINGS = (
+    "RLIKE",
+    "TEMPORARY",
+)  # words without a spelling of their own in the vocabulary
 
 Label = tuple[Any, ...]  # ("token", 5), ("rule", 17, 0), ("guard", 3), or ("go",)
 Edges = dict[int, list[tuple[Label, int]]]
@@ -33,7 +48,10 @@ class Rule:
 
 def words_of(serialized: str) -> list[int]:
     """The numbers in the text that a generated parser carries: 16 bits each, larger ones in two."""
-    halves = [half for (half,) in struct.iter_unpack(">H", serialized.encode("utf-16-be", "surrogatepass"))]
+    halves = [
+        half
+        for (half,) in struct.iter_unpack(">H", serialized.encode("utf-16-be", "surrogatepass"))
+    ]
     found, at = [], 0
     while at < len(halves):
         high, wide = halves[at], halves[at] & 0x8000
@@ -47,7 +65,9 @@ def words_of(serialized: str) -> list[int]:
 
 
 def read_network(numbers: list[int], holds: Callable[[int, int], bool]) -> list[Rule]:
-    """Every rule of the grammar; `holds` says what a predicate (rule, number) answers in Spark as it is set."""
+    """Every rule of the grammar; `holds` says what a predicate (rule, number) answers in Spark as
+    it is set.
+    """
     take: Callable[[], int] = iter(numbers).__next__
     take(), take(), take()
     kinds = [_state(take) for _ in range(take())]
@@ -64,7 +84,11 @@ def read_network(numbers: list[int], holds: Callable[[int, int], bool]) -> list[
     stops = {rule: at for at, (kind, rule) in enumerate(kinds) if kind == 7}
     owner = {at: rule for at, (_, rule) in enumerate(kinds)}
     return [
-        Rule(start, stops[rule], {at: found for at, found in edges.items() if owner[at] == rule and at != stops[rule]})
+        Rule(
+            start,
+            stops[rule],
+            {at: found for at, found in edges.items() if owner[at] == rule and at != stops[rule]},
+        )
         for rule, start in enumerate(starts)
     ]
 
@@ -86,7 +110,12 @@ def _set(take: Callable[[], int]) -> list[int]:
 
 
 def _labels(
-    kind: int, one: int, two: int, three: int, sets: list[list[int]], holds: Callable[[int, int], bool]
+    kind: int,
+    one: int,
+    two: int,
+    three: int,
+    sets: list[list[int]],
+    holds: Callable[[int, int], bool],
 ) -> Iterator[Label]:
     match kind:
         case 3:  # _RULE
@@ -106,11 +135,18 @@ def _labels(
             yield ("go",)
 
 
-def compact(rules: list[Rule], names: list[str], banned: Iterable[tuple[str, int]]) -> dict[str, Any]:
-    """The rules that the entry reaches, each deterministic, small ones taken into others; `banned` tokens are left out."""
+def compact(
+    rules: list[Rule], names: list[str], banned: Iterable[tuple[str, int]]
+) -> dict[str, Any]:
+    """The rules that the entry reaches, each deterministic, small ones taken into others; `banned`
+    tokens are left out.
+    """
     for name, token in banned:
         rule = rules[names.index(name)]
-        rule.edges = {at: [edge for edge in found if edge[0] != ("token", token)] for at, found in rule.edges.items()}
+        rule.edges = {
+            at: [edge for edge in found if edge[0] != ("token", token)]
+            for at, found in rule.edges.items()
+        }
     _take_in(rules)
     automata: dict[str, Any] = {}
     waiting = [names.index(ENTRY)]
@@ -134,7 +170,10 @@ def _take_in(rules: list[Rule]) -> None:
         small = {
             number
             for number, rule in enumerate(rules)
-            if number not in done and not _calls(rule) and not _guarded(rule) and _size(rule) <= _SMALL
+            if number not in done
+            and not _calls(rule)
+            and not _guarded(rule)
+            and _size(rule) <= _SMALL
         }
         if not small:
             return
@@ -148,8 +187,13 @@ def _take_in(rules: list[Rule]) -> None:
 
 
 def _copied(inner: Rule, rule: Rule, after: int, fresh: int) -> tuple[int, int]:
-    """Put a copy of a rule into another, to go on at `after`; where it starts, and the next number that is free."""
-    moved = {old: fresh + index for index, old in enumerate(sorted({*inner.edges, *_targets(inner), inner.stop}))}
+    """Put a copy of a rule into another, to go on at `after`; where it starts, and the next number
+    that is free.
+    """
+    moved = {
+        old: fresh + index
+        for index, old in enumerate(sorted({*inner.edges, *_targets(inner), inner.stop}))
+    }
     for old, found in inner.edges.items():
         rule.edges[moved[old]] = [(one, moved[to]) for one, to in found]
     rule.edges[moved[inner.stop]] = [(("go",), after)]
@@ -167,7 +211,8 @@ def _guarded(rule: Rule) -> bool:
 def _size(rule: Rule) -> int:
     """Edges, where many tokens between two states count as one."""
     return sum(
-        len({(label if label[0] != "token" else "token", target) for label, target in found}) for found in rule.edges.values()
+        len({(label if label[0] != "token" else "token", target) for label, target in found})
+        for found in rule.edges.values()
     )
 
 
@@ -207,7 +252,8 @@ def _merged(states: list[dict[str, Any]]) -> list[dict[str, Any]]:
     group = [int(state["ends"]) for state in states]
     while True:
         keys = [
-            (group[at], tuple(sorted((label, group[to]) for label, to in state["go"].items()))) for at, state in enumerate(states)
+            (group[at], tuple(sorted((label, group[to]) for label, to in state["go"].items())))
+            for at, state in enumerate(states)
         ]
         order = {key: number for number, key in enumerate(dict.fromkeys(keys))}
         found = [order[key] for key in keys]
@@ -215,12 +261,20 @@ def _merged(states: list[dict[str, Any]]) -> list[dict[str, Any]]:
             break
         group = found
     kept = {number: states[at] for at, number in reversed(list(enumerate(group)))}
-    return [{"ends": kept[n]["ends"], "go": {label: group[to] for label, to in kept[n]["go"].items()}} for n in sorted(kept)]
+    return [
+        {"ends": kept[n]["ends"], "go": {label: group[to] for label, to in kept[n]["go"].items()}}
+        for n in sorted(kept)
+    ]
 
 
 def _written(automata: dict[str, list[dict[str, Any]]], names: list[str]) -> dict[str, Any]:
-    """Plain lists: a state is [ends, [[set, state] …], [[rule, precedence, state] …], [[guard, state] …]]."""
-    order = {name: number for number, name in enumerate(sorted(automata, key=lambda name: (name != ENTRY, name)))}
+    """Plain lists: a state is [ends, [[set, state] …], [[rule, precedence, state] …], [[guard,
+    state] …]].
+    """
+    order = {
+        name: number
+        for number, name in enumerate(sorted(automata, key=lambda name: (name != ENTRY, name)))
+    }
     sets: dict[tuple[int, ...], int] = {}
     rules = []
     for name in order:
@@ -230,9 +284,18 @@ def _written(automata: dict[str, list[dict[str, Any]]], names: list[str]) -> dic
             for label, target in state["go"].items():
                 if label[0] == "token":
                     tokens.setdefault(target, []).append(label[1])
-            by_set = [[sets.setdefault(tuple(sorted(found)), len(sets)), target] for target, found in sorted(tokens.items())]
-            calls = [[order[names[label[1]]], label[2], target] for label, target in state["go"].items() if label[0] == "rule"]
-            guards = [[label[1], target] for label, target in state["go"].items() if label[0] == "guard"]
+            by_set = [
+                [sets.setdefault(tuple(sorted(found)), len(sets)), target]
+                for target, found in sorted(tokens.items())
+            ]
+            calls = [
+                [order[names[label[1]]], label[2], target]
+                for label, target in state["go"].items()
+                if label[0] == "rule"
+            ]
+            guards = [
+                [label[1], target] for label, target in state["go"].items() if label[0] == "guard"
+            ]
             states.append([int(state["ends"]), by_set, calls, guards])
         rules.append(states)
     return {"rules": rules, "names": list(order), "sets": [_ranges(found) for found in sets]}
@@ -250,7 +313,9 @@ def _ranges(tokens: Iterable[int]) -> list[int]:
 
 
 def vocabulary(literals: list[str | None], symbols: list[str | None]) -> dict[str, dict[str, int]]:
-    """Words and signs with the numbers of their tokens, and the kinds of tokens that are neither."""
+    """Words and signs with the numbers of their tokens, and the kinds of tokens that are
+    neither.
+    """
     words, signs, kinds = {}, {}, {}
     for number, (literal, symbol) in enumerate(zip(literals, symbols, strict=True)):
         text = literal.strip("'") if literal else ""

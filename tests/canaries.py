@@ -1,4 +1,6 @@
-"""Where a secret could come to light: whatever a lake, its Spark and its machine keep or show, searched for canaries."""
+"""Where a secret could come to light: whatever a lake, its Spark and its machine keep or show,
+searched for canaries.
+"""
 
 import json
 import zipfile
@@ -20,19 +22,32 @@ def sightings(canaries: Iterable[str], *looked_at: Found) -> list[str]:
     """Every place in which a canary stands."""
     wanted = [canary.encode() for canary in canaries]
     assert all(len(canary) > 8 for canary in wanted), "such a word may stand anywhere by chance"
-    return [where for found in looked_at for where, content in found if any(canary in content for canary in wanted)]
+    return [
+        where
+        for found in looked_at
+        for where, content in found
+        if any(canary in content for canary in wanted)
+    ]
 
 
 def files(*places: Path) -> Found:
-    """Files below folders, and what is inside backups; the event logs of Spark must not be compressed."""
-    for file in (file for place in places for file in ([place] if place.is_file() else sorted(place.rglob("*")))):
+    """Files below folders, and what is inside backups; the event logs of Spark must not be
+    compressed.
+    """
+    for file in (
+        file
+        for place in places
+        for file in ([place] if place.is_file() else sorted(place.rglob("*")))
+    ):
         with suppress(FileNotFoundError, IsADirectoryError):
             if file.suffix == ".jar":  # executors keep copies, 120 MB each time
                 continue
             yield str(file), file.read_bytes()
             if file.suffix == ".zip":
                 with zipfile.ZipFile(file) as archive:
-                    yield from ((f"{file}!{name}", archive.read(name)) for name in archive.namelist())
+                    yield from (
+                        (f"{file}!{name}", archive.read(name)) for name in archive.namelist()
+                    )
 
 
 def pages(address: str) -> Found:
@@ -78,11 +93,16 @@ def surroundings(pids: Iterable[int]) -> Found:
 def rows(database: Database) -> Found:
     """Every row of every table of ours, as text."""
     with database.connect() as connection:
-        tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
+        tables = connection.execute(
+            "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
+        ).fetchall()
         assert tables
         for (table,) in tables:
             query = sql.SQL("SELECT t::text FROM {} AS t").format(sql.Identifier(str(table)))
-            yield from ((f"table {table}", str(row).encode(errors="replace")) for row in connection.execute(query))
+            yield from (
+                (f"table {table}", str(row).encode(errors="replace"))
+                for row in connection.execute(query)
+            )
 
 
 def objects(bucket: Bucket) -> Found:
@@ -94,7 +114,12 @@ def objects(bucket: Bucket) -> Found:
 def logged(folder: Path) -> dict[str, str]:
     """Settings with which Spark writes a readable event log into a folder."""
     folder.mkdir()
-    log = {"enabled": "true", "dir": folder.as_uri(), "compress": "false", "rolling.enabled": "false"}
+    log = {
+        "enabled": "true",
+        "dir": folder.as_uri(),
+        "compress": "false",
+        "rolling.enabled": "false",
+    }
     return {f"spark.eventLog.{key}": value for key, value in log.items()}
 
 

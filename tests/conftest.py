@@ -17,10 +17,12 @@ pytest_plugins = [
     "tests.care.lakes",
 ]
 
-# Tests start Spark with many sets of jars; an archive made in the background for each would only slow them down.
+# Tests start Spark with many sets of jars; an archive made in the background for each would only
+# slow them down.
 os.environ.setdefault("LAKEBED_TEST_NO_ARCHIVE", "1")
 
-# How fast the machine makes up values says nothing about Lakebed: on a loaded one these checks fail at random.
+# How fast the machine makes up values says nothing about Lakebed: on a loaded one these checks fail
+# at random.
 settings.register_profile("lakebed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("lakebed")
 
@@ -30,4 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_header() -> str:
-    return f"LAKEBED_TEST_SEED={SEED} draws the part of the largest matrices that runs; make test-long runs all of them"
+    return (
+        f"LAKEBED_TEST_SEED={SEED} draws the part of the largest matrices that runs; make test-long"
+        " runs all of them"
+    )

@@ -46,7 +46,9 @@ def test_every_link_leads_somewhere(file: Path) -> None:
 
 
 def test_the_glossary_has_no_word_twice() -> None:
-    words = re.findall(r"^\| ([^|]+?) \|", (ROOT / "docs" / "glossary.md").read_text(), re.MULTILINE)
+    words = re.findall(
+        r"^\| ([^|]+?) \|", (ROOT / "docs" / "glossary.md").read_text(), re.MULTILINE
+    )
     assert len(words) == len(set(words))
 
 
@@ -60,9 +62,16 @@ def glossary_types(section: str) -> set[str]:
 def signature_types(cls: type) -> set[str]:
     """The names of types in the public signatures of a class."""
     members = (member for name, member in inspect.getmembers(cls) if not name.startswith("_"))
-    functions = (getattr(member, "func", None) or getattr(member, "fget", None) or member for member in members)
-    annotations = (note for function in functions for note in getattr(function, "__annotations__", {}).values())
-    texts = (note if isinstance(note, str) else inspect.formatannotation(note) for note in annotations)
+    functions = (
+        getattr(member, "func", None) or getattr(member, "fget", None) or member
+        for member in members
+    )
+    annotations = (
+        note for function in functions for note in getattr(function, "__annotations__", {}).values()
+    )
+    texts = (
+        note if isinstance(note, str) else inspect.formatannotation(note) for note in annotations
+    )
     return {name for text in texts for name in re.findall(r"\b[A-Z]\w+", text)}
 
 
@@ -70,12 +79,16 @@ def require_glossary(section: str, types: set[str]) -> None:
     listed = glossary_types(section)
     missing, gone = sorted(types - listed), sorted(listed - types)
     assert not missing, f"add a row to '{section}' of docs/glossary.md for: {', '.join(missing)}"
-    assert not gone, f"remove from '{section}' of docs/glossary.md, or rename there: {', '.join(gone)}"
+    assert not gone, (
+        f"remove from '{section}' of docs/glossary.md, or rename there: {', '.join(gone)}"
+    )
 
 
 def test_the_glossary_lists_every_port() -> None:
     protocols = (getattr(ports, name) for name in ports.__all__)
-    require_glossary("Ports", {each.__name__ for each in protocols if getattr(each, "_is_protocol", False)})
+    require_glossary(
+        "Ports", {each.__name__ for each in protocols if getattr(each, "_is_protocol", False)}
+    )
 
 
 def test_the_glossary_lists_every_type_of_the_python_api() -> None:
@@ -83,7 +96,9 @@ def test_the_glossary_lists_every_type_of_the_python_api() -> None:
     classes = {name for text in sources for name in re.findall(r"^class (\w+)", text, re.MULTILINE)}
     public = {name for name in lakebed.__all__ if isinstance(getattr(lakebed, name), type)}
     nouns = (Lake, Tables, Pipelines, Zones, Runs)
-    used = {name for noun in nouns for name in signature_types(noun)} & classes - set(typing.__all__)
+    used = {name for noun in nouns for name in signature_types(noun)} & classes - set(
+        typing.__all__
+    )
     require_glossary("Types of the Python API", public | used)
 
 
@@ -92,22 +107,33 @@ def test_contributing_fits_one_page() -> None:
 
 
 def test_ci_runs_the_readmes_test_command_and_nothing_else() -> None:
-    commands = [line for line in (ROOT / ".ci" / "run").read_text().splitlines() if line and not line.startswith(("#", "set "))]
+    commands = [
+        line
+        for line in (ROOT / ".ci" / "run").read_text().splitlines()
+        if line and not line.startswith(("#", "set "))
+    ]
     assert commands[-1].removeprefix("exec ") == "make test"
     assert all(line.startswith(("cd ", "exec ", "make ")) for line in commands), commands
     assert "make test " in (ROOT / "README.md").read_text()
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("name", ["docs/pipelines.md", "docs/tables.md", "docs/reading.md", "docs/care.md", "docs/keeping.md"])
+@pytest.mark.parametrize(
+    "name",
+    ["docs/pipelines.md", "docs/tables.md", "docs/reading.md", "docs/care.md", "docs/keeping.md"],
+)
 def test_what_the_docs_show_runs(name: str, tmp_path: Path) -> None:
     environment = shell_environment()
     ran = 0
     for language, content in blocks((ROOT / name).read_text()):
         for command in commands_of(language, content):
-            done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+            )
             assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}\n{done.stderr}"
-            assert unlike(shown_of(content, command), done.stdout) == [], f"{shlex.join(command)}\n{done.stdout}"
+            assert unlike(shown_of(content, command), done.stdout) == [], (
+                f"{shlex.join(command)}\n{done.stdout}"
+            )
             ran += 1
     assert ran >= 6
 
@@ -131,24 +157,38 @@ def shown_of(content: str, command: list[str]) -> list[str]:
 
 
 def unlike(shown: list[str], printed: str) -> list[str]:
-    """Lines that docs show and the program did not print; numbers, ids and widths may differ, and … is anything."""
+    """Lines that docs show and the program did not print; numbers, ids and widths may differ, and …
+    is anything.
+    """
     real = printed.splitlines()
     return [line for line in shown if not any(alike(line).fullmatch(one) for one in real)]
 
 
-_KINDS = {r"[0-9a-f]{16}": r"[0-9a-f]{16}", r"[\d.,:-]*\d": r"[\d.,:-]+", "…": ".*", r"\s+": r"\s+", "─+": "─+"}
+_KINDS = {
+    r"[0-9a-f]{16}": r"[0-9a-f]{16}",
+    r"[\d.,:-]*\d": r"[\d.,:-]+",
+    "…": ".*",
+    r"\s+": r"\s+",
+    "─+": "─+",
+}
 
 
 def alike(line: str) -> re.Pattern[str]:
     """A pattern for a line, with any numbers, ids and widths in place of its own."""
     words = re.findall(f"{'|'.join(_KINDS)}|.", line)
     return re.compile(
-        "".join(next((_KINDS[kind] for kind in _KINDS if re.fullmatch(kind, word)), re.escape(word)) for word in words)
+        "".join(
+            next((_KINDS[kind] for kind in _KINDS if re.fullmatch(kind, word)), re.escape(word))
+            for word in words
+        )
     )
 
 
 def test_output_that_docs_show_is_compared_but_for_numbers() -> None:
-    real = "1 of 5 OK    shop.orders [draft: append_only, 600 rows in 2.3 s]\nmade /tmp/x/lake (run 01a1dfb942bedf93)\n"
+    real = (
+        "1 of 5 OK    shop.orders [draft: append_only, 600 rows in 2.3 s]\nmade /tmp/x/lake (run"
+        " 01a1dfb942bedf93)\n"
+    )
     assert unlike(["1 of 5 OK    shop.orders [draft: append_only, 7 rows in 12.3 s]"], real) == []
     assert unlike(["made …/lake (run 01a1dfb942bedf94)"], real) == []
     assert unlike(["1 of 5 OK    shop.orders [append_only, 600 rows in 2.3 s]"], real) != []
@@ -165,5 +205,9 @@ def commands_of(language: str, content: str) -> list[list[str]]:
     if language == "python":
         return [[sys.executable, "-c", content]]
     if language == "console":
-        return [shlex.split(line.removeprefix("$ ")) for line in content.splitlines() if line.startswith("$ ")]
+        return [
+            shlex.split(line.removeprefix("$ "))
+            for line in content.splitlines()
+            if line.startswith("$ ")
+        ]
     return []

@@ -5,9 +5,21 @@ import inspect
 import pytest
 
 from lakebed import errors
-from lakebed.errors import BadSettings, LakebedError, LeaseHeld, UnknownName, near, sentence, suggestion
+from lakebed.errors import (
+    BadSettings,
+    LakebedError,
+    LeaseHeld,
+    UnknownName,
+    near,
+    sentence,
+    suggestion,
+)
 
-CLASSES = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, LakebedError)]
+CLASSES = [
+    kind
+    for _, kind in inspect.getmembers(errors, inspect.isclass)
+    if issubclass(kind, LakebedError)
+]
 
 
 @pytest.mark.parametrize("kind", CLASSES)
@@ -40,13 +52,19 @@ def test_an_unknown_name_suggests_near_ones() -> None:
 def test_only_what_is_near_is_suggested() -> None:
     tables = ["shop.silver.customers", "shop.silver.orders"]
     assert near("shop.silver.ordres", tables) == ("shop.silver.orders",)
-    assert near("shop.silver.payments", tables) == ()  # a namespace in common makes no two tables alike
+    assert (
+        near("shop.silver.payments", tables) == ()
+    )  # a namespace in common makes no two tables alike
     assert near("shop.bronze.orders", tables) == ("shop.silver.orders",)
     assert near("zzz", ["a", "b"]) == ()
 
 
 def test_a_sentence_ends_once() -> None:
-    assert [sentence(text) for text in ("a", "a.", "Did you mean b?")] == ["a.", "a.", "Did you mean b?"]
+    assert [sentence(text) for text in ("a", "a.", "Did you mean b?")] == [
+        "a.",
+        "a.",
+        "Did you mean b?",
+    ]
 
 
 def test_a_setting_error_shows_its_line() -> None:

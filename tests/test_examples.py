@@ -44,7 +44,10 @@ def test_the_ported_dbt_project_is_built_with_all_its_tests(folder: Path, spark_
         assert [str(record.table) for record in result.records] == TABLES
         assert sum(len(record.verdicts) for record in result.records) == 15
         assert all(verdict.passed for record in result.records for verdict in record.verdicts)
-        asked = lake.query("SELECT first_name, number_of_orders, customer_lifetime_value FROM customers ORDER BY customer_id")
+        asked = lake.query(
+            "SELECT first_name, number_of_orders, customer_lifetime_value FROM customers ORDER BY"
+            " customer_id"
+        )
         assert asked.fetchall() == [
             ("Ada", 2, Decimal("36.00")),
             ("Grace", 1, Decimal("17.00")),

@@ -29,7 +29,24 @@ def test_a_plain_name_is_accepted(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["", "Orders", "1a", "-a", "a b", "ä", "a.b", "a/b", "..", "x" * 129, "_hidden", "branch_x", "tag_x", "system", "a\n"]
+    "name",
+    [
+        "",
+        "Orders",
+        "1a",
+        "-a",
+        "a b",
+        "ä",
+        "a.b",
+        "a/b",
+        "..",
+        "x" * 129,
+        "_hidden",
+        "branch_x",
+        "tag_x",
+        "system",
+        "a\n",
+    ],
 )
 def test_another_name_is_refused_with_the_reason(name: str) -> None:
     with pytest.raises(BadName, match="cannot be the name of a zone") as refused:
@@ -49,7 +66,9 @@ def test_a_table_knows_its_name_in_every_engine() -> None:
     assert table.folder == "ecommerce/warehouse/silver/clean-orders"
 
 
-@pytest.mark.parametrize("text", ["", "a", "a.b", "a.b.c.d", "a..c", "a.b.", "a.b.`c", "A.b.c", "a.b.c d", "a.b.c;drop"])
+@pytest.mark.parametrize(
+    "text", ["", "a", "a.b", "a.b.c.d", "a..c", "a.b.", "a.b.`c", "A.b.c", "a.b.c d", "a.b.c;drop"]
+)
 def test_what_is_no_table_name_is_refused(text: str) -> None:
     with pytest.raises(BadName):
         TableName.parse(text)
@@ -71,7 +90,11 @@ def test_a_table_name_survives_being_written_and_read(layer: str, name: str) -> 
     assert split_identifier(table.duckdb) == table.parts
 
 
-@given(st.text(min_size=1, max_size=20).filter(lambda text: "\0" not in text and not re.search("[\ud800-\udfff]", text)))
+@given(
+    st.text(min_size=1, max_size=20).filter(
+        lambda text: "\0" not in text and not re.search("[\ud800-\udfff]", text)
+    )
+)
 def test_duckdb_reads_a_quoted_name_as_it_was_meant(name: str) -> None:
     quoted = duckdb_identifier(name)
     assert duckdb.sql(f"SELECT 1 AS {quoted}").columns == [name]
@@ -101,7 +124,9 @@ def test_a_very_long_name_still_has_a_folder_of_its_own() -> None:
         (("curated", "omop", "condition_era"), "curated", "omop_condition_era"),
     ],
 )
-def test_an_asset_key_maps_to_schema_and_table(path: tuple[str, ...], schema: str, table: str) -> None:
+def test_an_asset_key_maps_to_schema_and_table(
+    path: tuple[str, ...], schema: str, table: str
+) -> None:
     found = AssetKey(path).table("hospital")
     assert (found.namespace, found.layer, found.name) == ("hospital", schema, table)
     assert found.folder == f"hospital/warehouse/{schema}/{table}"

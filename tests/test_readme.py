@@ -1,4 +1,6 @@
-"""The README's tour is run, and its output is what the commands print now; times, sizes and ids aside."""
+"""The README's tour is run, and its output is what the commands print now; times, sizes and ids
+aside.
+"""
 
 import re
 import shlex
@@ -20,11 +22,15 @@ def test_the_tour_prints_what_the_readme_shows(tmp_path: Path) -> None:
         if language == "csv":
             (tmp_path / "bad.csv").write_text(content)
         for command, shown in steps(language, content):
-            done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+            )
             said = f"{shlex.join(command)}\n{done.stdout}\n{done.stderr}"
             assert done.returncode == exit_code(shown), said
             if shown:
-                assert same(shown, done.stdout), f"README.md shows:\n{chr(10).join(shown)}\nthe command prints:\n{said}"
+                assert same(shown, done.stdout), (
+                    f"README.md shows:\n{chr(10).join(shown)}\nthe command prints:\n{said}"
+                )
                 compared += 1
     assert compared >= 6
 
@@ -48,8 +54,13 @@ def exit_code(shown: list[str]) -> int:
 
 
 def same(shown: list[str], printed: str) -> bool:
-    """Whether the lines shown are all that was printed. A line with … alone stands for any lines, and numbers may differ."""
-    pattern = "".join("(?:.*\n)*?" if line.strip() == "…" else f"{alike(line).pattern}\n" for line in shown)
+    """Whether the lines shown are all that was printed.
+
+    A line with … alone stands for any lines, and numbers may differ.
+    """
+    pattern = "".join(
+        "(?:.*\n)*?" if line.strip() == "…" else f"{alike(line).pattern}\n" for line in shown
+    )
     return re.fullmatch(pattern, printed) is not None
 
 

@@ -10,7 +10,9 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 STARTERS = "shop_files"  # what users would write: pipelines, not part of the house
-SOURCES = sorted(file for file in (ROOT / "src" / "lakebed").rglob("*.py") if STARTERS not in file.parts)
+SOURCES = sorted(
+    file for file in (ROOT / "src" / "lakebed").rglob("*.py") if STARTERS not in file.parts
+)
 COMMANDS = [file for file in SOURCES if file.is_relative_to(ROOT / "src" / "lakebed" / "cli")]
 ENGINES = {"pyspark", "pyiceberg", "duckdb", "obstore", "sqlalchemy"}
 MOST_FILES = 14
@@ -30,7 +32,9 @@ def imported(file: Path) -> set[str]:
 
 def test_imports_go_down_only() -> None:
     program = Path(sys.executable).with_name("lint-imports")
-    done = subprocess.run([program, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [program, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout
 
 
@@ -44,7 +48,14 @@ def test_a_planted_upward_import_is_caught(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text())
     program = Path(sys.executable).with_name("lint-imports")
     environment = {"PYTHONPATH": str(tmp_path / "src"), "PATH": "", "HOME": str(tmp_path)}
-    done = subprocess.run([program, "--no-cache"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [program, "--no-cache"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 1, done.stdout + done.stderr
     assert "imports go down only BROKEN" in done.stdout
 
@@ -57,7 +68,9 @@ def test_only_engines_import_engines(file: Path) -> None:
 
 @pytest.mark.parametrize("file", COMMANDS, ids=lambda file: file.name)
 def test_the_command_line_leaves_json_to_the_presentation(file: Path) -> None:
-    names = {node.id for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Name)}
+    names = {
+        node.id for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Name)
+    }
     assert not names & {"asdict", "id_text"}
 
 
@@ -78,19 +91,31 @@ def test_no_public_class_name_is_defined_twice() -> None:
 
 
 def test_no_folder_shows_more_files_than_a_reader_can_take_in() -> None:
-    counts = Counter(file.parent.relative_to(ROOT) for file in SOURCES if file.name != "__init__.py")
+    counts = Counter(
+        file.parent.relative_to(ROOT) for file in SOURCES if file.name != "__init__.py"
+    )
     crowded = {str(folder): count for folder, count in counts.items() if count > MOST_FILES}
     assert not crowded, "divide the folder into sub-packages by stage"
 
 
 def test_opening_the_package_loads_no_engine() -> None:
     script = "import sys, lakebed; print(*sorted({name.split('.')[0] for name in sys.modules}))"
-    loaded = set(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split())
+    loaded = set(
+        subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True
+        ).stdout.split()
+    )
     assert not loaded & (ENGINES | {"pandas", "pyarrow"})
 
 
 def test_no_machine_path_is_in_the_tree() -> None:
     found = subprocess.run(
-        ["git", "grep", "-nE", r"(^|[^a-z.])/(work|root|farm)/"], cwd=ROOT, capture_output=True, text=True, check=False
+        ["git", "grep", "-nE", r"(^|[^a-z.])/(work|root|farm)/"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     ).stdout.splitlines()
-    assert [line for line in found if not line.startswith(("requirements.lock", "tests/test_rooms.py"))] == []
+    assert [
+        line for line in found if not line.startswith(("requirements.lock", "tests/test_rooms.py"))
+    ] == []

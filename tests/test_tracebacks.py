@@ -37,11 +37,18 @@ def test_the_exception_its_frames_and_the_pipelines_line_are_found() -> None:
 def test_frames_of_pyspark_above_the_users_and_java_below_are_left_out() -> None:
     told = worker_traceback(OF_OLDER_SPARK)
     assert told
-    assert told.text.splitlines()[1:] == ['  File "<shop/pipelines/silver/a/pipeline.py>", line 4, in price', "KeyError: 'x'"]
+    assert told.text.splitlines()[1:] == [
+        '  File "<shop/pipelines/silver/a/pipeline.py>", line 4, in price',
+        "KeyError: 'x'",
+    ]
 
 
 def test_a_fault_in_pyspark_itself_keeps_its_innermost_frame() -> None:
-    told = worker_traceback(OF_OLDER_SPARK.replace('  File "<shop/pipelines/silver/a/pipeline.py>", line 4, in price\n', ""))
+    told = worker_traceback(
+        OF_OLDER_SPARK.replace(
+            '  File "<shop/pipelines/silver/a/pipeline.py>", line 4, in price\n', ""
+        )
+    )
     assert told
     assert (told.raised, told.where) == ("KeyError: 'x'", "")
     assert "line 1822, in process" in told.text
@@ -49,7 +56,9 @@ def test_a_fault_in_pyspark_itself_keeps_its_innermost_frame() -> None:
 
 
 def test_of_a_long_traceback_the_end_is_told_and_a_long_message_hides_no_frame() -> None:
-    deep = SAID.replace('  File "/site', '  File "deep.py", line 1, in again\n' * 1000 + '  File "/site', 1)
+    deep = SAID.replace(
+        '  File "/site', '  File "deep.py", line 1, in again\n' * 1000 + '  File "/site', 1
+    )
     told = worker_traceback(deep.replace("no price", "no price" * 10_000))
     assert told
     assert len(told.what) < 4000

@@ -1,6 +1,8 @@
-"""Child processes for code that is not trusted: isolated Python that gets no secret and limits itself before it works.
+"""Child processes for code that is not trusted: isolated Python that gets no secret and limits
+itself before it works.
 
-A child writes `READY` when its limits are in place, reads one job from standard input, answers it and ends.
+A child writes `READY` when its limits are in place, reads one job from standard input, answers it
+and ends.
 """
 
 import os
@@ -32,7 +34,12 @@ def start_child(
     command = [sys.executable, "-I", "-S", "-c", program, *_import_paths(packages)]
     pipe = subprocess.PIPE
     return subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=stderr, env=child_environment() | dict(environment or {}), cwd="/"
+        command,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=stderr,
+        env=child_environment() | dict(environment or {}),
+        cwd="/",
     )
 
 
@@ -44,7 +51,9 @@ def _import_paths(packages: Iterable[ModuleType]) -> list[str]:
 
 def child_environment() -> dict[str, str]:
     """The environment of a child: no secret, only where Python's own libraries are."""
-    return {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "SYSTEMROOT") if name in os.environ}
+    return {
+        name: os.environ[name] for name in ("LD_LIBRARY_PATH", "SYSTEMROOT") if name in os.environ
+    }
 
 
 def send_job(child: ChildProcess, job: bytes) -> None:

@@ -1,7 +1,8 @@
 """Names, checked when they are created.
 
-Pipelines, zones and namespaces have plain names, `[a-z][a-z0-9_-]*`. Tables that come from Dagster asset keys may
-have any name Dagster accepts (`[A-Za-z0-9_.-]+`); they are quoted wherever they appear and compared case-folded.
+Pipelines, zones and namespaces have plain names, `[a-z][a-z0-9_-]*`. Tables that come from Dagster
+asset keys may have any name Dagster accepts (`[A-Za-z0-9_.-]+`); they are quoted wherever they
+appear and compared case-folded.
 """
 
 import re
@@ -22,7 +23,9 @@ DEFAULT_SCHEMA = "main"
 
 _PLAIN = re.compile(r"[a-z][a-z0-9_-]*")
 _ASSET = re.compile(r"[A-Za-z0-9_.-]+")
-_HIDDEN = re.compile(r"_?(mv|run|stage|replay|dropped)_[0-9a-f]{32}")  # without the underscore where a catalog takes none
+_HIDDEN = re.compile(
+    r"_?(mv|run|stage|replay|dropped)_[0-9a-f]{32}"
+)  # without the underscore where a catalog takes none
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _RUN_BRANCH = re.compile(r"run_([0-9a-f]{32})")
 _OF_RUN = re.compile(r"_?(?:run|stage|replay)_([0-9a-f]{32})")
@@ -34,7 +37,9 @@ _PART = re.compile(r'`(?:[^`]|``)*`|"(?:[^"]|"")*"|[^.`"]+')
 def plain_name(kind: str, name: str) -> str:
     """The name itself; raises `BadName` if a `kind` cannot have it."""
     if _RESERVED.fullmatch(name):
-        raise BadName(kind, name, "names beginning with '_', 'branch_' or 'tag_', and 'system', are reserved")
+        raise BadName(
+            kind, name, "names beginning with '_', 'branch_' or 'tag_', and 'system', are reserved"
+        )
     if _HIDDEN.fullmatch(name):
         raise BadName(kind, name, "names of this form are Lakebed's own hidden tables")
     if not _PLAIN.fullmatch(name):
@@ -95,7 +100,10 @@ class TableName:
 
     @classmethod
     def of_pipeline(cls, namespace: str, layer: str, name: str) -> "TableName":
-        """The table that a pipeline produces; its parts are plain names. The settings say which layers a lake has."""
+        """The table that a pipeline produces; its parts are plain names.
+
+        The settings say which layers a lake has.
+        """
         return cls(namespace, plain_name("layer", layer), plain_name("pipeline", name))
 
     def __str__(self) -> str:
@@ -116,18 +124,26 @@ class TableName:
         return self.parts
 
     def ends_with(self, parts: Sequence[str]) -> bool:
-        """Whether the name ends with these parts, ignoring case; a layer with dots may be given level by level."""
+        """Whether the name ends with these parts, ignoring case; a layer with dots may be given
+        level by level.
+        """
         folded = tuple(part.casefold() for part in parts)
-        return self.folded[-len(folded) :] == folded or (len(folded) > 3 and folded == tuple(".".join(self.folded).split(".")))
+        return self.folded[-len(folded) :] == folded or (
+            len(folded) > 3 and folded == tuple(".".join(self.folded).split("."))
+        )
 
     @property
     def hidden(self) -> bool:
-        """Whether it is one of Lakebed's own: a derived table, a staged result, a first run not yet published."""
+        """Whether it is one of Lakebed's own: a derived table, a staged result, a first run not yet
+        published.
+        """
         return _HIDDEN.fullmatch(self.name) is not None
 
     @property
     def spark(self) -> str:
-        """The name in Spark SQL, with the catalog, so that it means the same in a user's own session."""
+        """The name in Spark SQL, with the catalog, so that it means the same in a user's own
+        session.
+        """
         return ".".join((CATALOG, *map(spark_identifier, self.parts)))
 
     @property
@@ -137,7 +153,10 @@ class TableName:
 
     @property
     def folder(self) -> str:
-        """Its warehouse folder below the lake's root. Used once in the life of a lake: see `fresh_folder`."""
+        """Its warehouse folder below the lake's root.
+
+        Used once in the life of a lake: see `fresh_folder`.
+        """
         return f"{self.namespace}/warehouse/{folder_name(self.layer)}/{folder_name(self.name)}"
 
     @property
@@ -152,7 +171,8 @@ class TableName:
 
 @dataclass(frozen=True)
 class ForeignName(TableName):
-    """The name of a foreign table or view, which does not have three checked parts: it can be read, not changed.
+    """The name of a foreign table or view, which does not have three checked parts: it can be read,
+    not changed.
 
     `parts` are three all the same: everything between the first level and the last is one part.
     """
@@ -169,15 +189,21 @@ class ForeignName(TableName):
         return cls(first, ".".join(between), last, tuple(levels))
 
     def __str__(self) -> str:
-        return ".".join(part if _BARE.fullmatch(part) else duckdb_identifier(part) for part in self.own)
+        return ".".join(
+            part if _BARE.fullmatch(part) else duckdb_identifier(part) for part in self.own
+        )
 
     @property
     def levels(self) -> tuple[str, ...]:
         return self.own
 
     def ends_with(self, parts: Sequence[str]) -> bool:
-        """The catalog may precede the whole name; a deep name is also found by its three `parts`."""
-        folded, own = (tuple(part.casefold() for part in each) for each in (parts, (CATALOG, *self.own)))
+        """The catalog may precede the whole name; a deep name is also found by its three
+        `parts`.
+        """
+        folded, own = (
+            tuple(part.casefold() for part in each) for each in (parts, (CATALOG, *self.own))
+        )
         return own[-len(folded) :] == folded or (len(self.own) > 3 and folded == self.folded)
 
     @property
@@ -210,7 +236,9 @@ class AssetKey:
         return "/".join(self.path)
 
     def table(self, namespace: str, schema_mapping: Mapping[str, str] | None = None) -> TableName:
-        """The table of this asset; a single segment is in the schema `main`, which no mapping renames."""
+        """The table of this asset; a single segment is in the schema `main`, which no mapping
+        renames.
+        """
         if len(self.path) == 1:
             return _asset_table(namespace, DEFAULT_SCHEMA, self.path[0])
         first, *rest = self.path
@@ -278,7 +306,11 @@ def short_id(run_id: str) -> str:
 def require_ref_name(ref: str) -> None:
     """Raise for a tag or branch name that an engine or Lakebed would read as something else."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", ref) or len(ref) > LONGEST:
-        raise BadName("tag or branch", ref, "it begins with a letter and continues with letters, digits, '_', '-' and '.'")
+        raise BadName(
+            "tag or branch",
+            ref,
+            "it begins with a letter and continues with letters, digits, '_', '-' and '.'",
+        )
     if ref == "main" or _HIDDEN.fullmatch(ref) or ref.startswith(("branch_", "tag_")):
         raise BadName("tag or branch", ref, "the name is reserved")
 
@@ -314,7 +346,9 @@ def duckdb_identifier(part: str) -> str:
 
 
 def folder_name(part: str) -> str:
-    """A part of a name as a folder: never hidden, never '..', never longer than a file system takes."""
+    """A part of a name as a folder: never hidden, never '..', never longer than a file system
+    takes.
+    """
     shown = re.sub(r"^[._]", lambda lead: f"~{ord(lead[0]):02x}", part)
     if len(shown) <= 200:
         return shown
@@ -322,5 +356,7 @@ def folder_name(part: str) -> str:
 
 
 def id_text(snapshot: int | None) -> str | None:
-    """A snapshot's id as JSON text: programs whose numbers are floats (JavaScript, jq) would round it."""
+    """A snapshot's id as JSON text: programs whose numbers are floats (JavaScript, jq) would round
+    it.
+    """
     return None if snapshot is None else str(snapshot)

@@ -1,4 +1,6 @@
-"""A table that takes the files of a zone by runs without an engine: every file is one row, and all books are the real ones."""
+"""A table that takes the files of a zone by runs without an engine: every file is one row, and all
+books are the real ones.
+"""
 
 import os
 from types import SimpleNamespace
@@ -26,7 +28,9 @@ class Fed:
         self.table: TableName = kept.bench.table("orders")
         files = kept.lake.stores.files
         files.write(f"{self.table.pipeline_folder}/pipeline.sql", _QUERY)
-        files.write(f"{self.table.pipeline_folder}/config.yaml", f"merge_strategy: {strategy}\n".encode())
+        files.write(
+            f"{self.table.pipeline_folder}/config.yaml", f"merge_strategy: {strategy}\n".encode()
+        )
         files.write(f"{ZONE.folder}/zone.yaml", b"settle_seconds: 0\n")
         self.landed = 0
 
@@ -49,20 +53,26 @@ class Fed:
         return {self._row(file.path) for file in not_consumed(present, known)}
 
     def run(self, *, full_refresh: bool = False) -> Snapshot | None:
-        """As a run does it: pin, write on a branch, publish with the books, archive. None: there was nothing to read."""
+        """As a run does it: pin, write on a branch, publish with the books, archive.
+
+        None: there was nothing to read.
+        """
         pins = self._pins(full_refresh=full_refresh)
         (pin,) = pins.values()
         if not pin.files:
             return None
         run_id, files, tools = new_run_id(), self.kept.lake.stores.files, self.tools
         self._write(
-            sorted(self._row(file.path) for file in pin.files), run_id, replace=full_refresh or self.strategy == "full_refresh"
+            sorted(self._row(file.path) for file in pin.files),
+            run_id,
+            replace=full_refresh or self.strategy == "full_refresh",
         )
         work = SimpleNamespace(
             context=SimpleNamespace(pins=SimpleNamespace(landing=pins)),
             spec=self._spec,
             progress=SimpleNamespace(
-                landed={(ZONE, None): ZoneRows(None, pin.files)}, digests=content_digests(files, pin.files, ())
+                landed={(ZONE, None): ZoneRows(None, pin.files)},
+                digests=content_digests(files, pin.files, ()),
             ),
             services=tools,
             table=self.table,
@@ -92,7 +102,10 @@ class Fed:
 
     def states(self) -> dict[int, str]:
         """What the ledger says of each file that it does not let wait."""
-        return {self._number(row.path): row.state for row in self.tools.records.consumed(ZONE, table=self.table)}
+        return {
+            self._number(row.path): row.state
+            for row in self.tools.records.consumed(ZONE, table=self.table)
+        }
 
     @property
     def _spec(self) -> Any:

@@ -1,4 +1,6 @@
-"""Catalog and state: backed up, destroyed and restored; and a catalog rebuilt from nothing but files."""
+"""Catalog and state: backed up, destroyed and restored; and a catalog rebuilt from nothing but
+files.
+"""
 
 import json
 import threading
@@ -20,7 +22,9 @@ from tests.servers.postgres import Database
 from tests.support.tables import new_location
 
 
-@pytest.fixture(params=["SQLite", pytest.param("PostgreSQL", marks=[pytest.mark.s3, pytest.mark.postgres])])
+@pytest.fixture(
+    params=["SQLite", pytest.param("PostgreSQL", marks=[pytest.mark.s3, pytest.mark.postgres])]
+)
 def any_kept(request: pytest.FixtureRequest) -> Kept:
     kept: Kept = request.getfixturevalue("kept" if request.param == "SQLite" else "on_server")
     return kept
@@ -35,13 +39,19 @@ def fill(kept: Kept) -> TableName:
     kept.lake.stores.catalog.drop(kept.table("dropped"))
     kept.bench.write(table, [99], branch="run_1")
     run = RunRecord("r1", "i1", table, "running", datetime.now(UTC), message="Ünïcode\n'quotes'")
-    file = ConsumedFile(table, ZoneName("shop", "orders"), "shop/landing/orders/a.csv", "e1", 3, "r1")
+    file = ConsumedFile(
+        table, ZoneName("shop", "orders"), "shop/landing/orders/a.csv", "e1", 3, "r1"
+    )
     with kept.lake.tables.lease(table) as held:
         from lakebed.tables import PublishRequest, publish
 
         asked = [PublishRequest(table, "run_1")]
         publish(
-            kept.lake.stores.catalog, asked, run_id="r1", leases=[held.require()], records=PublicationRecords((run,), (file,))
+            kept.lake.stores.catalog,
+            asked,
+            run_id="r1",
+            leases=[held.require()],
+            records=PublicationRecords((run,), (file,)),
         )
     return table
 
@@ -92,7 +102,9 @@ def test_backup_destroy_restore_brings_back_every_row(any_kept: Kept, tmp_path: 
     assert any_kept.lake.fsck(sample=None).problems == 0
 
 
-def test_what_was_committed_after_the_backup_is_told_and_taken_up_if_asked(any_kept: Kept, tmp_path: Path) -> None:
+def test_what_was_committed_after_the_backup_is_told_and_taken_up_if_asked(
+    any_kept: Kept, tmp_path: Path
+) -> None:
     table = any_kept.table()
     made = any_kept.lake.backup(str(tmp_path / "b.zip"))
     any_kept.bench.write(table, [500])
@@ -122,7 +134,10 @@ def test_a_backup_made_while_others_write_is_one_moment(any_kept: Kept, tmp_path
         for number in range(5):
             made = any_kept.lake.backup(str(tmp_path / f"{number}.zip"))
             with zipfile.ZipFile(made.path) as archive:
-                numbers = [json.loads(line)["number"] for line in archive.read("lakebed_events.jsonl").splitlines()]
+                numbers = [
+                    json.loads(line)["number"]
+                    for line in archive.read("lakebed_events.jsonl").splitlines()
+                ]
             assert len(numbers) % 2 == 0
     finally:
         done.set()
@@ -131,7 +146,9 @@ def test_a_backup_made_while_others_write_is_one_moment(any_kept: Kept, tmp_path
 
 
 @pytest.mark.postgres
-def test_a_backup_of_sqlite_can_be_restored_to_postgresql(kept: Kept, tmp_path: Path, database: Database) -> None:
+def test_a_backup_of_sqlite_can_be_restored_to_postgresql(
+    kept: Kept, tmp_path: Path, database: Database
+) -> None:
     fill(kept)
     before, books = kept.state(), told(kept)
     made = kept.lake.backup(str(tmp_path / "b.zip"))
@@ -144,7 +161,9 @@ def test_a_backup_of_sqlite_can_be_restored_to_postgresql(kept: Kept, tmp_path: 
     bench.close()
 
 
-def test_a_restore_that_would_overwrite_is_refused_unless_forced(kept: Kept, tmp_path: Path) -> None:
+def test_a_restore_that_would_overwrite_is_refused_unless_forced(
+    kept: Kept, tmp_path: Path
+) -> None:
     table = kept.table()
     made = kept.lake.backup(str(tmp_path / "b.zip"))
     kept.table("later")
@@ -158,7 +177,9 @@ def test_a_restore_that_would_overwrite_is_refused_unless_forced(kept: Kept, tmp
     kept.lake.restore(made.path, force=True)
     assert list(kept.lake.tables.list()) == [table]
     with kept.lake.tables.lease(table) as held:
-        assert held.lease.token > zombie.token, "who held a lease before is not taken for its holder"
+        assert held.lease.token > zombie.token, (
+            "who held a lease before is not taken for its holder"
+        )
 
 
 def test_what_is_no_backup_is_refused_and_nothing_changed(kept: Kept, tmp_path: Path) -> None:
@@ -173,7 +194,10 @@ def test_what_is_no_backup_is_refused_and_nothing_changed(kept: Kept, tmp_path: 
         with pytest.raises(UsageError):
             kept.lake.restore(str(tmp_path / bad), force=True)
     with zipfile.ZipFile(tmp_path / "newer", "w") as archive:
-        archive.writestr("manifest.json", json.dumps({"format": 1, "schema": 99, "made_at": "", "root": "", "tables": {}}))
+        archive.writestr(
+            "manifest.json",
+            json.dumps({"format": 1, "schema": 99, "made_at": "", "root": "", "tables": {}}),
+        )
     with pytest.raises(NewerLake):
         kept.lake.restore(str(tmp_path / "newer"), force=True)
     assert len(kept.lake.tables.list()) == 1
@@ -191,7 +215,9 @@ def test_a_lost_catalog_is_rebuilt_with_every_committed_row(any_kept: Kept) -> N
     from pyiceberg.types import LongType, NestedField
 
     place = new_location(any_kept.lake, again)
-    any_kept.bench.iceberg.create_table(again.parts, Schema(NestedField(1, "id", LongType())), location=place)
+    any_kept.bench.iceberg.create_table(
+        again.parts, Schema(NestedField(1, "id", LongType())), location=place
+    )
     any_kept.bench.write(again, [1, 2, 3])
     gone = catalog.drop(any_kept.table("dropped"))
     assert gone
@@ -229,7 +255,11 @@ def test_rebuilding_leaves_hidden_unpublished_and_second_tables_of_a_name(kept: 
 @pytest.mark.spark
 def test_a_lake_that_spark_wrote_survives_the_loss_of_its_catalog(shop: TestLake) -> None:
     shop.land("orders", "a.csv", "id,name\n1,a\n2,b\n")
-    shop.pipeline("bronze.orders", "SELECT * FROM {{ landing_zone('orders') }}", "merge_strategy: append_only\n")
+    shop.pipeline(
+        "bronze.orders",
+        "SELECT * FROM {{ landing_zone('orders') }}",
+        "merge_strategy: append_only\n",
+    )
     shop.pipeline("silver.orders", "SELECT id, upper(name) AS name FROM {{ ref('bronze.orders') }}")
     shop.run()
     assert UNPUBLISHED not in shop.lake.tables.describe("silver.orders").properties

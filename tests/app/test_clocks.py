@@ -30,11 +30,15 @@ def append(shop: TestLake, name: str, value: int) -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it does not know all of Spark's write options
-        shop.lake.iceberg.load_table(shop.table(name).parts).append(pa.table({"id": pa.array([value], pa.int32())}))
+        shop.lake.iceberg.load_table(shop.table(name).parts).append(
+            pa.table({"id": pa.array([value], pa.int32())})
+        )
 
 
 def seen_by_spark(shop: TestLake, name: str) -> list[int]:
-    return sorted(row.id for row in shop.lake.spark.sql(f"SELECT id FROM {shop.table(name).spark}").collect())
+    return sorted(
+        row.id for row in shop.lake.spark.sql(f"SELECT id FROM {shop.table(name).spark}").collect()
+    )
 
 
 def test_a_table_written_by_a_clock_ahead_of_ours_stays_readable_after_tags_and_rollbacks(
@@ -56,12 +60,16 @@ def test_a_table_written_by_a_clock_ahead_of_ours_stays_readable_after_tags_and_
     assert seen_by_spark(shop, "silver.a") == [1]
 
 
-def test_no_version_of_a_history_ends_before_it_began_after_the_clock_was_set_back(shop: TestLake) -> None:
+def test_no_version_of_a_history_ends_before_it_began_after_the_clock_was_set_back(
+    shop: TestLake,
+) -> None:
     shop.pipeline("silver.a", "SELECT 1 AS id, 'a' AS v", "merge_strategy: scd2\nunique_key: id")
     shop.run_one("silver.a")
     ahead = f"current_timestamp() + INTERVAL {AHEAD:.0f} SECONDS"
     table = shop.table("silver.a").spark
-    shop.lake.spark.sql(f"UPDATE {table} SET valid_from = {ahead}")  # as a run wrote it before the clock was set back
+    shop.lake.spark.sql(
+        f"UPDATE {table} SET valid_from = {ahead}"
+    )  # as a run wrote it before the clock was set back
     shop.pipeline("silver.a", "SELECT 1 AS id, 'b' AS v")
     shop.run_one("silver.a")
     shop.pipeline("silver.a", "SELECT 1 AS id, 'c' AS v")

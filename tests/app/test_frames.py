@@ -1,4 +1,6 @@
-"""Frames of every kind into tables and out again: the values, and the types of the columns, stay as they were."""
+"""Frames of every kind into tables and out again: the values, and the types of the columns, stay as
+they were.
+"""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
@@ -29,7 +31,11 @@ COLUMNS: dict[str, tuple[Any, str, list[Any]]] = {
     "single": (pa.float32(), "float", [1.5, None]),
     "number": (pa.float64(), "double", [0.1, None]),
     "price": (pa.decimal128(12, 2), "decimal(12, 2)", [Decimal("1234567890.12"), None]),
-    "exact": (pa.decimal128(38, 10), "decimal(38, 10)", [Decimal("1234567890123456789012345678.0123456789"), None]),
+    "exact": (
+        pa.decimal128(38, 10),
+        "decimal(38, 10)",
+        [Decimal("1234567890123456789012345678.0123456789"), None],
+    ),
     "word": (pa.string(), "string", ["grün", None]),
     "raw": (pa.binary(), "binary", [b"\x00\xff", None]),
     "day": (pa.date32(), "date", [LONG_AGO.date(), None]),
@@ -52,7 +58,9 @@ TYPES = {name: type_ for name, (_, type_, _) in COLUMNS.items()}
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory, spark_home: Path) -> Iterator[TestLake]:
     """A lake whose zone is not UTC: times without a zone would be moved by an hour or two."""
-    made = TestLake(tmp_path_factory.mktemp("frames") / "lake", settings={"timezone": "Europe/Berlin"})
+    made = TestLake(
+        tmp_path_factory.mktemp("frames") / "lake", settings={"timezone": "Europe/Berlin"}
+    )
     yield made
     made.lake.close()
 
@@ -88,7 +96,10 @@ def frames(rows: pa.Table) -> dict[str, Any]:
 
 def read_as(lake: Lake, name: str) -> Iterator[tuple[str, Any]]:
     """A table as everything it can be read as; last the libraries that have no maps."""
-    table, some = lake.table(name), lake.table(name, columns=[column for column in TYPES if column != "map"])
+    table, some = (
+        lake.table(name),
+        lake.table(name, columns=[column for column in TYPES if column != "map"]),
+    )
     yield "lake.table", table
     yield "lake.query", lake.query(f"FROM {name}")
     yield "duckdb", table.to_duckdb()
@@ -119,8 +130,13 @@ def test_what_was_read_of_a_table_can_be_written_back(lake: TestLake) -> None:
 
 
 def test_columns_without_values_are_the_tables_and_nothing_is_left_behind(lake: TestLake) -> None:
-    lake.lake.write("shop.gold.sparse", pa.table({"id": [1], "at": [NOON], "tags": [["a"]], "day": [date(2024, 1, 1)]}))
-    lake.lake.write("shop.gold.sparse", pd.DataFrame({"id": [2], "at": [None], "tags": [[]], "day": [None]}))
+    lake.lake.write(
+        "shop.gold.sparse",
+        pa.table({"id": [1], "at": [NOON], "tags": [["a"]], "day": [date(2024, 1, 1)]}),
+    )
+    lake.lake.write(
+        "shop.gold.sparse", pd.DataFrame({"id": [2], "at": [None], "tags": [[]], "day": [None]})
+    )
     rows = lake.lake.table("shop.gold.sparse").to_arrow().to_pylist()
     assert sorted(rows, key=lambda row: row["id"]) == [
         {"id": 1, "at": NOON, "tags": ["a"], "day": date(2024, 1, 1)},
@@ -129,7 +145,9 @@ def test_columns_without_values_are_the_tables_and_nothing_is_left_behind(lake: 
     with pytest.raises(BadBatch, match=r"shop.gold.none: the column 'at' holds no value"):
         lake.lake.write("shop.gold.none", pd.DataFrame({"id": [2], "at": [None]}))
     with pytest.raises(BadBatch, match=r"'at' cannot be stored: .*lose data"):
-        lake.lake.write("shop.gold.sparse", pa.table({"id": [3], "at": pa.array([1], pa.timestamp("ns"))}))
+        lake.lake.write(
+            "shop.gold.sparse", pa.table({"id": [3], "at": pa.array([1], pa.timestamp("ns"))})
+        )
     staging = lake.folder / ".data" / "staging"
     assert [path for path in staging.rglob("*") if staging.is_dir()] == []
 
@@ -137,10 +155,9 @@ def test_columns_without_values_are_the_tables_and_nothing_is_left_behind(lake: 
 def test_a_pipelines_frame_keeps_large_numbers_and_times_without_a_zone(lake: TestLake) -> None:
     lake.pipeline(
         "silver.nullable",
-        "import pandas as pd\n"
-        "def run(spark, context):\n"
-        "    numbers, noon = pd.array([2**53 + 1, None], dtype='Int64'), pd.Timestamp('2024-07-01 12:00')\n"
-        "    return pd.DataFrame({'n': numbers, 'at': [noon, noon]})",
+        "import pandas as pd\ndef run(spark, context):\n    numbers, noon = pd.array([2**53 + 1,"
+        " None], dtype='Int64'), pd.Timestamp('2024-07-01 12:00')\n    return pd.DataFrame({'n':"
+        " numbers, 'at': [noon, noon]})",
     )
     lake.run_one("silver.nullable")
     at = datetime.fromisoformat("2024-07-01T12:00:00")

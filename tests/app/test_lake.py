@@ -1,4 +1,6 @@
-"""A lake, opened: folder and bucket, made tables, odd names, leases and publications through the front door."""
+"""A lake, opened: folder and bucket, made tables, odd names, leases and publications through the
+front door.
+"""
 
 import os
 from collections.abc import Iterator
@@ -10,7 +12,15 @@ import pytest
 
 import lakebed
 from lakebed.app import examine
-from lakebed.errors import LakeExists, LeaseHeld, LeaseLost, NameCollision, NoLake, UnknownName, UsageError
+from lakebed.errors import (
+    LakeExists,
+    LeaseHeld,
+    LeaseLost,
+    NameCollision,
+    NoLake,
+    UnknownName,
+    UsageError,
+)
 from lakebed.names import AssetKey, TableName, tables_of_assets
 from lakebed.settings import Root, Settings, logs_folder
 from tests.contracts.benches import sqlite_bench
@@ -79,9 +89,15 @@ def test_a_table_that_differs_only_in_case_has_no_place(lake: lakebed.Lake) -> N
     bench.close()
 
 
-def test_a_created_lake_is_open_at_once_whatever_names_its_place_and_settings(tmp_path: Path) -> None:
-    by_text = lakebed.create(str(tmp_path / "a"), settings={"timezone": "Asia/Tokyo"}, environment={})
-    by_parts = lakebed.create(Root.parse(tmp_path / "b"), settings=Settings(timezone="Asia/Tokyo"), environment={})
+def test_a_created_lake_is_open_at_once_whatever_names_its_place_and_settings(
+    tmp_path: Path,
+) -> None:
+    by_text = lakebed.create(
+        str(tmp_path / "a"), settings={"timezone": "Asia/Tokyo"}, environment={}
+    )
+    by_parts = lakebed.create(
+        Root.parse(tmp_path / "b"), settings=Settings(timezone="Asia/Tokyo"), environment={}
+    )
     with by_text, by_parts:
         for made in (by_text, by_parts):
             assert made.settings.timezone == "Asia/Tokyo"
@@ -132,13 +148,20 @@ def test_tables_are_written_as_the_settings_say(tmp_path: Path, open_spark: Open
         for name, codec in (("plain", "SNAPPY"), ("zipped", "ZSTD")):
             spark.sql(create_statement(lake, f"shop.bronze.{name}", "id BIGINT"))
             spark.sql(f"INSERT INTO shop.bronze.{name} VALUES (1)")
-            (file,) = (root.folder / "shop" / "warehouse" / "bronze" / name / "data").glob("*.parquet")
+            (file,) = (root.folder / "shop" / "warehouse" / "bronze" / name / "data").glob(
+                "*.parquet"
+            )
             assert pq.read_metadata(file).row_group(0).column(0).compression == codec
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("path", [("a-b",), ("a.b", "c.d"), ("Raw", "_x"), ("raw", "branch_x"), ("raw", "files"), ("1", "2")])
-def test_odd_asset_names_work_in_every_engine(lake: lakebed.Lake, open_spark: OpenSpark, path: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "path",
+    [("a-b",), ("a.b", "c.d"), ("Raw", "_x"), ("raw", "branch_x"), ("raw", "files"), ("1", "2")],
+)
+def test_odd_asset_names_work_in_every_engine(
+    lake: lakebed.Lake, open_spark: OpenSpark, path: tuple[str, ...]
+) -> None:
     key = AssetKey(path)
     table = asset_tables(lake, [key])[key]
     spark = open_spark(lake.settings, lake.root)
@@ -165,7 +188,9 @@ def test_spark_speaks_the_lakes_time_zone(tmp_path: Path, open_spark: OpenSpark)
 @pytest.mark.spark
 @pytest.mark.s3
 @pytest.mark.postgres
-def test_a_bucket_lake_works_like_a_folder(bucket: Bucket, database: Database, open_spark: OpenSpark, tmp_path: Path) -> None:
+def test_a_bucket_lake_works_like_a_folder(
+    bucket: Bucket, database: Database, open_spark: OpenSpark, tmp_path: Path
+) -> None:
     environment = {
         "LAKEBED_FILES_ENDPOINT": bucket.server.endpoint,
         "LAKEBED_FILES_ACCESS_KEY_ID": bucket.server.access_key_id,
@@ -173,9 +198,14 @@ def test_a_bucket_lake_works_like_a_folder(bucket: Bucket, database: Database, o
         "LAKEBED_CATALOG_PASSWORD": database.password,
     }
     environment |= {"LAKEBED_CACHE": str(tmp_path), "PATH": os.environ["PATH"]}
-    values = {"catalog": {"kind": "postgres", "url": database.url, "user": database.user}, "places": {"logs": "bucket"}}
+    values = {
+        "catalog": {"kind": "postgres", "url": database.url, "user": database.user},
+        "places": {"logs": "bucket"},
+    }
     lakebed.create(bucket.root, settings=values, template="shop", environment=environment)
-    with lakebed.open(bucket.url, spark=open_spark(*_opened(bucket, environment)), environment=environment) as lake:
+    with lakebed.open(
+        bucket.url, spark=open_spark(*_opened(bucket, environment)), environment=environment
+    ) as lake:
         spark = lake.spark
         log = logs_folder(lake.settings, lake.root, environment) / "spark" / "today.log"
         log.parent.mkdir(parents=True)
@@ -183,17 +213,21 @@ def test_a_bucket_lake_works_like_a_folder(bucket: Bucket, database: Database, o
         orders = TableName.parse("ecommerce.bronze.orders")
         spark.sql(create_statement(lake, orders, "order_id BIGINT, amount DECIMAL(12,2)"))
         spark.sql(f"ALTER TABLE {orders.spark} CREATE BRANCH run_1")
-        landed = spark.read.option("header", True).csv(lake.root.at("ecommerce/landing/orders/*.csv"))
-        landed.selectExpr("CAST(order_id AS BIGINT) order_id", "CAST(amount AS DECIMAL(12,2)) amount").writeTo(
-            f"{orders.spark}.branch_run_1"
-        ).append()
+        landed = spark.read.option("header", True).csv(
+            lake.root.at("ecommerce/landing/orders/*.csv")
+        )
+        landed.selectExpr(
+            "CAST(order_id AS BIGINT) order_id", "CAST(amount AS DECIMAL(12,2)) amount"
+        ).writeTo(f"{orders.spark}.branch_run_1").append()
         assert spark.table(orders.spark).count() == 0
         publish_branch(lake, [orders], branch="run_1", run_id="r1")
         assert spark.table(orders.spark).count() == 600
         head = lake.tables.list()[orders].head()
         assert head is not None
         assert head.count("total-records") == 600
-        assert lake.tables.describe("orders").location == bucket.root.at("ecommerce/warehouse/bronze/orders")
+        assert lake.tables.describe("orders").location == bucket.root.at(
+            "ecommerce/warehouse/bronze/orders"
+        )
         settings_file = lake.stores.files.read("lakebed.yaml").decode()
         assert database.password not in settings_file
         assert bucket.server.secret_access_key not in settings_file
@@ -220,7 +254,11 @@ def test_a_lake_on_a_rest_catalog_works_too(
         "LAKEBED_CATALOG_PASSWORD": database.password,
         "LAKEBED_CATALOG_CREDENTIAL": seaweed.rest_credential,
     }
-    rest = {"url": seaweed.rest_uri, "warehouse": seaweed.rest_warehouse, "oauth2_server_uri": seaweed.rest_oauth2_server_uri}
+    rest = {
+        "url": seaweed.rest_uri,
+        "warehouse": seaweed.rest_warehouse,
+        "oauth2_server_uri": seaweed.rest_oauth2_server_uri,
+    }
     values = {"catalog": {"kind": "rest", **rest, "state_url": database.url, "user": database.user}}
     lakebed.create(bucket.root, settings=values, environment=environment)
     with lakebed.open(bucket.url, environment=environment) as lake:
@@ -233,11 +271,16 @@ def test_a_lake_on_a_rest_catalog_works_too(
         publish_branch(lake, tables, branch="run_1", run_id="r1")
         assert [spark.table(table.spark).count() for table in tables] == [1, 1]
         assert set(tables) <= set(lake.tables.list())
-        assert {found.state for found in examine(lake, {"PATH": os.environ["PATH"]})} <= {"ok", "warning"}
+        assert {found.state for found in examine(lake, {"PATH": os.environ["PATH"]})} <= {
+            "ok",
+            "warning",
+        }
 
 
 @pytest.mark.spark
-def test_a_session_of_the_users_own_is_used_and_left_running(lake: lakebed.Lake, open_spark: OpenSpark) -> None:
+def test_a_session_of_the_users_own_is_used_and_left_running(
+    lake: lakebed.Lake, open_spark: OpenSpark
+) -> None:
     theirs = open_spark(lake.settings, lake.root)
     with lakebed.open(lake.root.folder, spark=theirs, environment=os.environ) as opened:
         opened.spark.sql(create_statement(opened, "shop.bronze.t", "id BIGINT"))

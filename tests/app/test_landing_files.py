@@ -1,4 +1,6 @@
-"""Which landing files a table has, through rollbacks, restores and copies: none is read twice, none is lost."""
+"""Which landing files a table has, through rollbacks, restores and copies: none is read twice, none
+is lost.
+"""
 
 import random
 import shutil
@@ -20,7 +22,11 @@ def test_a_restored_folder_is_not_read_again(kept: Kept, tmp_path: Path, with_ti
         fed.run()
     root = kept.lake.root.folder
     shutil.move(root / "shop/landing", tmp_path / "landing")
-    shutil.copytree(tmp_path / "landing", root / "shop/landing", copy_function=shutil.copy2 if with_times else shutil.copyfile)
+    shutil.copytree(
+        tmp_path / "landing",
+        root / "shop/landing",
+        copy_function=shutil.copy2 if with_times else shutil.copyfile,
+    )
     assert fed.run() is None
     replaced = root / "shop/landing/orders/2.csv"
     replaced.write_text("9   ")
@@ -28,7 +34,9 @@ def test_a_restored_folder_is_not_read_again(kept: Kept, tmp_path: Path, with_ti
     assert fed.rows() == [1, 2, 9]
 
 
-def test_what_was_committed_after_a_backup_and_taken_up_again_is_not_read_again(kept: Kept, tmp_path: Path) -> None:
+def test_what_was_committed_after_a_backup_and_taken_up_again_is_not_read_again(
+    kept: Kept, tmp_path: Path
+) -> None:
     fed = Fed(kept)
     fed.land()
     fed.run()
@@ -49,7 +57,9 @@ def test_what_was_committed_after_a_backup_and_taken_up_again_is_not_read_again(
     assert (fed.rows(), fed.run(), fed.rows()) == ([1, 2, 3], None, [1, 2, 3])
 
 
-def test_a_restore_with_newest_follows_rollbacks_since_the_backup(kept: Kept, tmp_path: Path) -> None:
+def test_a_restore_with_newest_follows_rollbacks_since_the_backup(
+    kept: Kept, tmp_path: Path
+) -> None:
     fed, points = Fed(kept), []
     for _ in range(2):
         fed.land()
@@ -67,8 +77,13 @@ def test_a_restore_with_newest_follows_rollbacks_since_the_backup(kept: Kept, tm
     assert (fed.rows(), fed.waits(), fed.states()) == ([1, 2], set(), {1: "taken", 2: "taken"})
 
 
-@pytest.mark.parametrize(("archive", "strategy"), [(False, "append_only"), (True, "append_only"), (False, "full_refresh")])
-def test_after_any_rollbacks_the_rows_are_those_of_the_files_that_count(kept: Kept, archive: bool, strategy: str) -> None:
+@pytest.mark.parametrize(
+    ("archive", "strategy"),
+    [(False, "append_only"), (True, "append_only"), (False, "full_refresh")],
+)
+def test_after_any_rollbacks_the_rows_are_those_of_the_files_that_count(
+    kept: Kept, archive: bool, strategy: str
+) -> None:
     seed = random.randrange(10**9)
     print("seed", seed)
     Walk(Fed(kept, archive=archive, strategy=strategy), random.Random(seed)).go(10 * SCALE)
@@ -87,7 +102,9 @@ class Walk:
     def go(self, steps: int) -> None:
         self.run()
         for _ in range(steps):
-            step = self.chance.choice([self.run, self.run, self.refresh, self.roll, self.roll, self.land])
+            step = self.chance.choice(
+                [self.run, self.run, self.refresh, self.roll, self.roll, self.land]
+            )
             step()
             assert self.fed.rows() == sorted(self.visible), step.__name__
             states = self.fed.states()
@@ -114,7 +131,9 @@ class Walk:
 
     def roll(self) -> None:
         lake, table = self.fed.kept.lake, self.fed.table
-        to = self.chance.choice(sorted(published_snapshots(lake.tables.describe(table)) & self.at.keys()))
+        to = self.chance.choice(
+            sorted(published_snapshots(lake.tables.describe(table)) & self.at.keys())
+        )
         requeue = self.chance.random() < 0.5
         lake.tables.rollback(table, to, files="requeue" if requeue else "exclude")
         gone = self.visible - self.at[to]
@@ -126,7 +145,9 @@ class Walk:
 @pytest.mark.s3
 @pytest.mark.postgres
 @pytest.mark.parametrize("size", [10, 33 * 1024 * 1024], ids=["small", "copied by the server"])
-def test_files_of_a_bucket_come_back_from_the_archive_and_stay_held_there(on_server: Kept, size: int) -> None:
+def test_files_of_a_bucket_come_back_from_the_archive_and_stay_held_there(
+    on_server: Kept, size: int
+) -> None:
     """Their etags change when they are archived: parts, and copies by the server."""
     fed = Fed(on_server, archive=True)
     fed.land()
@@ -148,7 +169,9 @@ def test_files_of_a_bucket_come_back_from_the_archive_and_stay_held_there(on_ser
 
 @pytest.mark.s3
 @pytest.mark.postgres
-def test_a_file_that_came_to_a_bucket_in_parts_is_known_when_another_program_copied_it(on_server: Kept) -> None:
+def test_a_file_that_came_to_a_bucket_in_parts_is_known_when_another_program_copied_it(
+    on_server: Kept,
+) -> None:
     fed, files = Fed(on_server), on_server.lake.stores.files
     path = fed.land(padded=12 * 1024 * 1024)
     assert fed.run()

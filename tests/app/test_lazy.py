@@ -44,7 +44,9 @@ def orders(first: int, count: int) -> pa.Table:
         {
             "id": pa.array(ids, pa.int64()),
             "country": pa.array([_country(i) for i in ids], pa.string()),
-            "at": pa.array([_START + timedelta(hours=i) for i in ids], pa.timestamp("us", tz="UTC")),
+            "at": pa.array(
+                [_START + timedelta(hours=i) for i in ids], pa.timestamp("us", tz="UTC")
+            ),
             "day": pa.array([(_START + timedelta(hours=i)).date() for i in ids], pa.date32()),
             "amount": pa.array([Decimal(i) / 4 for i in ids], pa.decimal128(10, 2)),
             "weight": pa.array([i / 3 if i % 5 else float("nan") for i in ids], pa.float64()),
@@ -60,7 +62,9 @@ class Shop:
         (folder / "lakebed.yaml").touch()
         self.bench.catalog.create_namespace("shop", "silver")
         self.table: Table = self.bench.iceberg.create_table(
-            "shop.silver.orders", orders(0, 1).schema, location=str(folder / "shop/warehouse/silver/orders")
+            "shop.silver.orders",
+            orders(0, 1).schema,
+            location=str(folder / "shop/warehouse/silver/orders"),
         )
         for first in range(0, 1000, 250):
             self.table.append(orders(first, 250))
@@ -75,12 +79,18 @@ def shop(tmp_path: Path) -> Iterator[Shop]:
     made.bench.close()
 
 
-def test_a_frame_joined_with_itself_and_with_a_filtered_copy_is_right_every_time(shop: Shop) -> None:
+def test_a_frame_joined_with_itself_and_with_a_filtered_copy_is_right_every_time(
+    shop: Shop,
+) -> None:
     frame = shop.lake.table("orders").to_polars(lazy=True)
     few = frame.filter(pl.col("id") % 2 == 0)
     for _ in range(40):
         assert frame.join(frame, on="id").select(pl.len()).collect().item() == 1000
-        both = frame.join(few, on="id", how="left", suffix="_few").select(pl.len(), pl.col("at_few").count()).collect()
+        both = (
+            frame.join(few, on="id", how="left", suffix="_few")
+            .select(pl.len(), pl.col("at_few").count())
+            .collect()
+        )
         assert both.row(0) == (1000, 500)
 
 
@@ -90,14 +100,23 @@ def test_relations_and_readers_of_one_table_do_not_disturb_each_other(shop: Shop
     relation = table.to_duckdb()
     first = [reader.read_next_batch().num_rows for reader in readers]
     assert relation.join(relation.set_alias("other"), "id").count("*").fetchall() == [(1000,)]
-    assert [count + reader.read_all().num_rows for count, reader in zip(first, readers, strict=True)] == [1000] * 3
+    assert [
+        count + reader.read_all().num_rows for count, reader in zip(first, readers, strict=True)
+    ] == [1000] * 3
 
 
 HALVES = [
     ((pl.col("id") > 700) & (pl.col("country").str.to_lowercase() == "de"), 2),
-    ((pl.col("country").str.len_chars() == 2) & (pl.col("at") < datetime(2024, 1, 5, tzinfo=UTC)), 1),
+    (
+        (pl.col("country").str.len_chars() == 2)
+        & (pl.col("at") < datetime(2024, 1, 5, tzinfo=UTC)),
+        1,
+    ),
     (pl.col("id").is_between(10, 20) & (pl.col("weight") * 2 > 10), 1),
-    (pl.col("day").is_in([date(2024, 2, 2), date(2024, 2, 3)]) & pl.col("country").is_not_null(), 1),
+    (
+        pl.col("day").is_in([date(2024, 2, 2), date(2024, 2, 3)]) & pl.col("country").is_not_null(),
+        1,
+    ),
     ((pl.col("id") < 5) | (pl.col("country").str.ends_with("E")), 4),
     ((pl.col("amount") >= Decimal("240.25")) & ~(pl.col("country") == "US"), 1),
     ((pl.col("weight") > 300.0), 4),  # PyIceberg does not count NaN, which is more than any number
@@ -105,7 +124,9 @@ HALVES = [
 
 
 @pytest.mark.parametrize(("condition", "files"), HALVES, ids=str)
-def test_a_filter_half_of_which_cannot_be_pushed_loses_nothing(shop: Shop, condition: pl.Expr, files: int) -> None:
+def test_a_filter_half_of_which_cannot_be_pushed_loses_nothing(
+    shop: Shop, condition: pl.Expr, files: int
+) -> None:
     everything = pl.from_arrow(shop.lake.table("orders").to_arrow())
     assert isinstance(everything, pl.DataFrame)
     wanted = everything.filter(condition)
@@ -133,7 +154,11 @@ def _watched(shop: Shop) -> list[int]:
 @pytest.mark.parametrize(
     ("where", "fits", "files"),
     [
-        ("country = 'DE' AND at >= TIMESTAMP '2024-02-01'", lambda i: _country(i) == "DE" and i >= 744, 2),
+        (
+            "country = 'DE' AND at >= TIMESTAMP '2024-02-01'",
+            lambda i: _country(i) == "DE" and i >= 744,
+            2,
+        ),
         ("lower(country) = 'de' AND id > 700", lambda i: _country(i) == "DE" and i > 700, 2),
         ("upper(country) = 'DE' OR id < 3", lambda i: _country(i) == "DE" or i < 3, 4),
         ("NOT (id < 990 OR country IS NULL)", lambda i: i >= 990 and _country(i), 1),
@@ -142,19 +167,37 @@ def _watched(shop: Shop) -> list[int]:
         ("orders.id = 3", lambda i: i == 3, 1),
         ("weight = 'nan'::DOUBLE", lambda i: i % 5 == 0, 4),
         ("weight > 300", lambda i: i % 5 == 0 or i > 900, 4),
-        ("day = '2024-02-03' AND country LIKE 'D%'", lambda i: 792 <= i < 816 and _country(i) == "DE", 1),
+        (
+            "day = '2024-02-03' AND country LIKE 'D%'",
+            lambda i: 792 <= i < 816 and _country(i) == "DE",
+            1,
+        ),
     ],
 )
-def test_a_text_filters_whole_and_prunes_by_what_is_known(shop: Shop, where: str, fits: Any, files: int) -> None:
+def test_a_text_filters_whole_and_prunes_by_what_is_known(
+    shop: Shop, where: str, fits: Any, files: int
+) -> None:
     rows = sum(1 for i in range(1000) if fits(i))
     table = shop.lake.table("orders", columns=["id"], where=where)
-    assert (table.count(), table.to_arrow().num_rows, len(table.scan().files)) == (rows, rows, files)
+    assert (table.count(), table.to_arrow().num_rows, len(table.scan().files)) == (
+        rows,
+        rows,
+        files,
+    )
     assert table.to_polars(lazy=True).select(pl.len()).collect().item() == rows
     assert table.to_duckdb().count("*").fetchall() == [(rows,)]
 
 
 @pytest.mark.parametrize(
-    "where", ["id = 1) OR (id = 2", "id = 1 ORDER BY id", "id IN (SELECT 1)", "id = 1; DROP TABLE orders", "", "id = 1) --"]
+    "where",
+    [
+        "id = 1) OR (id = 2",
+        "id = 1 ORDER BY id",
+        "id IN (SELECT 1)",
+        "id = 1; DROP TABLE orders",
+        "",
+        "id = 1) --",
+    ],
 )
 def test_what_is_no_condition_is_refused(shop: Shop, where: str) -> None:
     with pytest.raises(BadQuery):
@@ -186,7 +229,9 @@ def test_one_snapshot_is_read_whatever_happens_meanwhile(shop: Shop) -> None:
 
 
 def _alike(one: pa.Table, other: pa.Table) -> bool:
-    return one.schema == other.schema and sorted(map(repr, one.to_pylist())) == sorted(map(repr, other.to_pylist()))
+    return one.schema == other.schema and sorted(map(repr, one.to_pylist())) == sorted(
+        map(repr, other.to_pylist())
+    )
 
 
 def test_a_reader_holds_its_snapshot_until_its_last_row(shop: Shop) -> None:
@@ -212,7 +257,11 @@ def test_a_pinned_snapshot_that_expired_is_said_to_be_gone(shop: Shop) -> None:
     shop.table.append(orders(1000, 10))
     catalog = shop.lake.stores.catalog
     assert table.snapshot is not None
-    catalog.amend(table.name, [RemoveSnapshots((table.snapshot,))], expected=catalog.pointers([table.name])[table.name])
+    catalog.amend(
+        table.name,
+        [RemoveSnapshots((table.snapshot,))],
+        expected=catalog.pointers([table.name])[table.name],
+    )
     with pytest.raises(UsageError, match="expired"):
         table.to_arrow()
 
@@ -241,7 +290,9 @@ def test_every_type_is_read_exactly_after_any_change_of_columns(tmp_path: Path, 
 def test_nested_fields_are_exact_after_they_changed(shop: Shop, tmp_path: Path) -> None:
     inner = pa.struct([("a", pa.int32()), ("tags", pa.list_(pa.string()))])
     rows = pa.table({"id": [1, 2], "s": pa.array([{"a": 1, "tags": ["x", None]}, None], inner)})
-    table = shop.bench.iceberg.create_table("shop.silver.nested", rows.schema, location=str(tmp_path / "nested"))
+    table = shop.bench.iceberg.create_table(
+        "shop.silver.nested", rows.schema, location=str(tmp_path / "nested")
+    )
     table.append(rows)
     plain = shop.lake.table("nested")
     assert plain.scan().plain
@@ -250,7 +301,16 @@ def test_nested_fields_are_exact_after_they_changed(shop: Shop, tmp_path: Path) 
         update.rename_column(("s", "a"), "b")
     with table.update_schema() as update:
         update.add_column(("s", "a"), LongType())
-    table.append(pa.table({"id": [3], "s": pa.array([{"b": 3, "tags": [], "a": 4}], table.schema().as_arrow().field("s").type)}))
+    table.append(
+        pa.table(
+            {
+                "id": [3],
+                "s": pa.array(
+                    [{"b": 3, "tags": [], "a": 4}], table.schema().as_arrow().field("s").type
+                ),
+            }
+        )
+    )
     changed = shop.lake.table("nested")
     assert not changed.scan().plain
     wanted = [
@@ -259,21 +319,35 @@ def test_nested_fields_are_exact_after_they_changed(shop: Shop, tmp_path: Path) 
         {"id": 3, "s": {"b": 3, "tags": [], "a": 4}},
     ]
     assert changed.to_arrow().sort_by("id").to_pylist() == wanted
-    assert shop.lake.table("nested", where="s.b = 3").to_polars(lazy=True).collect().rows() == [(3, {"b": 3, "tags": [], "a": 4})]
+    assert shop.lake.table("nested", where="s.b = 3").to_polars(lazy=True).collect().rows() == [
+        (3, {"b": 3, "tags": [], "a": 4})
+    ]
 
 
 @pytest.mark.s3
 @pytest.mark.postgres
-def test_a_table_in_a_bucket_is_read_alike(bucket: Bucket, database: Database, tmp_path: Path) -> None:
+def test_a_table_in_a_bucket_is_read_alike(
+    bucket: Bucket, database: Database, tmp_path: Path
+) -> None:
     bench = postgres_bench(database, bucket)
     table = bench.table("orders")
     for first in range(0, 30, 10):
         bench.write(table, range(first, first + 10))
-    with lakebed.Lake(bench.root, bench.settings, environment={"LAKEBED_CACHE": str(tmp_path)}) as lake:
+    with lakebed.Lake(
+        bench.root, bench.settings, environment={"LAKEBED_CACHE": str(tmp_path)}
+    ) as lake:
         few = lake.table("orders", where="id >= 25")
         assert (len(few.scan().files), few.count()) == (1, 5)
         assert sorted(lake.table("orders").to_arrow()["id"].to_pylist()) == list(range(30))
-        assert lake.table("orders").to_polars(lazy=True).filter(pl.col("id") < 3).select(pl.len()).collect().item() == 3
+        assert (
+            lake.table("orders")
+            .to_polars(lazy=True)
+            .filter(pl.col("id") < 3)
+            .select(pl.len())
+            .collect()
+            .item()
+            == 3
+        )
     bench.close()
 
 
@@ -320,8 +394,12 @@ def test_streaming_ten_times_the_memory_limit_stays_within_it(tmp_path: Path, wa
     rng = random.Random(0)
     words = ["".join(rng.choices("abcdefgh", k=200)) for _ in range(500)]
     for name, count in (("few", 1), ("many", files)):
-        wide = pa.table({f"c{i}": pa.array(rng.choices(words, k=rows if count > 1 else 10)) for i in range(5)})
-        table = bench.iceberg.create_table(f"shop.silver.{name}", wide.schema, location=str(tmp_path / name))
+        wide = pa.table(
+            {f"c{i}": pa.array(rng.choices(words, k=rows if count > 1 else 10)) for i in range(5)}
+        )
+        table = bench.iceberg.create_table(
+            f"shop.silver.{name}", wide.schema, location=str(tmp_path / name)
+        )
         for _ in range(count):
             table.append(wide)
     bench.close()
@@ -363,7 +441,9 @@ def _commits(shop: Shop) -> Iterator[str]:
     yield "rollback"
 
 
-def test_cached_and_uncached_answers_are_equal_after_every_kind_of_commit(shop: Shop, tmp_path: Path) -> None:
+def test_cached_and_uncached_answers_are_equal_after_every_kind_of_commit(
+    shop: Shop, tmp_path: Path
+) -> None:
     where = "id >= 90 AND id < 3000"
     for number, _ in enumerate(_commits(shop)):
         kept = shop.lake.table("orders", where=where)
@@ -380,12 +460,16 @@ def test_cached_and_uncached_answers_are_equal_after_every_kind_of_commit(shop: 
 
 
 def _read_over_and_over(folder: str) -> list[str]:
-    """What was wrong with any of the reads: a state is ten rows of one number, and no later one has a smaller number."""
+    """What was wrong with any of the reads: a state is ten rows of one number, and no later one has
+    a smaller number.
+    """
     wrong, turns, most = [], 0, -1
     with lakebed.open(folder, environment={"LAKEBED_CACHE": f"{folder}/cache"}) as lake:
         while turns < 5 or not Path(folder, "done").exists():
             table, turns = lake.table("counted", columns=["n"]), turns + 1
-            found = table.to_arrow() if turns % 2 else table.to_polars(lazy=True).collect().to_arrow()
+            found = (
+                table.to_arrow() if turns % 2 else table.to_polars(lazy=True).collect().to_arrow()
+            )
             counts = Counter(found["n"].to_pylist())
             if list(counts.values()) != [10] or min(counts) < most:
                 wrong.append(f"{table}: {counts}")
@@ -399,12 +483,18 @@ def _four_at_once(folder: str) -> list[str]:
         return [wrong for one in threads.map(_read_over_and_over, [folder] * 4) for wrong in one]
 
 
-def test_eight_readers_see_one_consistent_snapshot_each_while_a_writer_commits(tmp_path: Path) -> None:
+def test_eight_readers_see_one_consistent_snapshot_each_while_a_writer_commits(
+    tmp_path: Path,
+) -> None:
     bench = sqlite_bench(tmp_path)
     (tmp_path / "lakebed.yaml").touch()
     bench.catalog.create_namespace("shop", "silver")
-    numbered = [pa.table({"n": pa.array([number] * 10, pa.int64())}) for number in range(60 * SCALE)]
-    table = bench.iceberg.create_table("shop.silver.counted", numbered[0].schema, location=str(tmp_path / "counted"))
+    numbered = [
+        pa.table({"n": pa.array([number] * 10, pa.int64())}) for number in range(60 * SCALE)
+    ]
+    table = bench.iceberg.create_table(
+        "shop.silver.counted", numbered[0].schema, location=str(tmp_path / "counted")
+    )
     table.append(numbered[0])
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
         reading = [processes.submit(_four_at_once, str(tmp_path)) for _ in range(2)]

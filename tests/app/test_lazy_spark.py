@@ -32,19 +32,31 @@ _CONDITIONS = [
 ]
 
 
-def test_spark_and_duckdb_read_the_same_rows_of_what_spark_wrote(tmp_path: Path, open_spark: OpenSpark) -> None:
+def test_spark_and_duckdb_read_the_same_rows_of_what_spark_wrote(
+    tmp_path: Path, open_spark: OpenSpark
+) -> None:
     bench = sqlite_bench(tmp_path)
     (tmp_path / "lakebed.yaml").touch()
     spark = open_spark(bench.settings, bench.root)
     bench.catalog.create_namespace("shop", "silver")
-    with lakebed.open(tmp_path, spark=spark, environment={"LAKEBED_CACHE": str(tmp_path / "cache")}) as lake:
-        columns = "n INT, word STRING, price DECIMAL(8, 2), at TIMESTAMP_NTZ, there TIMESTAMP, day DATE, ok BOOLEAN, x DOUBLE"
+    with lakebed.open(
+        tmp_path, spark=spark, environment={"LAKEBED_CACHE": str(tmp_path / "cache")}
+    ) as lake:
+        columns = (
+            "n INT, word STRING, price DECIMAL(8, 2), at TIMESTAMP_NTZ, there TIMESTAMP, day DATE,"
+            " ok BOOLEAN, x DOUBLE"
+        )
         layout = ["bucket(4, n)", "truncate(1, word)", "month(at)", "days(there)"]
         spark.sql(create_statement(lake, "shop.silver.mixed", columns, partition_by=layout))
-        numbers = ((1, "'a'", "1.0"), (2, "'b'", "DOUBLE('NaN')"), (3, "NULL", "3.0"), (4, "'bc'", "NULL"))
+        numbers = (
+            (1, "'a'", "1.0"),
+            (2, "'b'", "DOUBLE('NaN')"),
+            (3, "NULL", "3.0"),
+            (4, "'bc'", "NULL"),
+        )
         values = ", ".join(
-            f"({n}, {word}, {n}.50, TIMESTAMP_NTZ '2024-01-0{n} 12:00:00', TIMESTAMP '2024-01-0{n} 12:00:00Z',"
-            f" DATE '2024-01-0{n}', true, {x})"
+            f"({n}, {word}, {n}.50, TIMESTAMP_NTZ '2024-01-0{n} 12:00:00', TIMESTAMP '2024-01-0{n}"
+            f" 12:00:00Z', DATE '2024-01-0{n}', true, {x})"
             for n, word, x in numbers
         )
         spark.sql(f"INSERT INTO lake.shop.silver.mixed VALUES {values}")
@@ -66,20 +78,38 @@ def _after_a_rename(lake: lakebed.Lake) -> None:
     lake.spark.sql("ALTER TABLE lake.shop.silver.mixed RENAME COLUMN word TO said")
     lake.spark.sql("ALTER TABLE lake.shop.silver.mixed ADD COLUMN more BIGINT")
     table = lake.table("mixed", columns=["said", "more"], where="n < 3")
-    assert [tuple(row) for row in table.to_spark().orderBy("said").collect()] == [("a", None), ("b", None)]
+    assert [tuple(row) for row in table.to_spark().orderBy("said").collect()] == [
+        ("a", None),
+        ("b", None),
+    ]
     assert sorted(row["said"] for row in table.to_arrow().to_pylist()) == ["a", "b"]
 
 
-def test_no_file_that_spark_wrote_is_left_out_with_a_row_that_fits(tmp_path: Path, open_spark: OpenSpark) -> None:
+def test_no_file_that_spark_wrote_is_left_out_with_a_row_that_fits(
+    tmp_path: Path, open_spark: OpenSpark
+) -> None:
     bench, rng = sqlite_bench(tmp_path), random.Random(7)
     bench.catalog.create_namespace("shop", "silver")
     spark = open_spark(bench.settings, bench.root)
     table = TableName("shop", "silver", "grown")
     kept = pa.schema([field for field in ARROW if field.name not in ("u", "clock")])
-    numbers, others = "id BIGINT, n INT, f FLOAT, d DOUBLE, m DECIMAL(9, 2)", "s STRING, b BINARY, day DATE, flag BOOLEAN"
+    numbers, others = (
+        "id BIGINT, n INT, f FLOAT, d DOUBLE, m DECIMAL(9, 2)",
+        "s STRING, b BINARY, day DATE, flag BOOLEAN",
+    )
     columns = f"{numbers}, {others}, at TIMESTAMP_NTZ, atz TIMESTAMP"
-    spark.sql(f"CREATE TABLE {table.spark} ({columns}) USING iceberg LOCATION '{bench.root.at(table.folder)}'")
-    for layout in ("bucket(4, s)", "truncate(2, s)", "years(at)", "hours(atz)", "bucket(3, m)", "d"):
+    spark.sql(
+        f"CREATE TABLE {table.spark} ({columns}) USING iceberg LOCATION"
+        f" '{bench.root.at(table.folder)}'"
+    )
+    for layout in (
+        "bucket(4, s)",
+        "truncate(2, s)",
+        "years(at)",
+        "hours(atz)",
+        "bucket(3, m)",
+        "d",
+    ):
         spark.sql(f"ALTER TABLE {table.spark} ADD PARTITION FIELD {layout} AS p")
         for _ in range(2):
             spark.createDataFrame(rows(rng, kept, 4)).coalesce(1).writeTo(table.spark).append()
@@ -91,7 +121,12 @@ def test_no_file_that_spark_wrote_is_left_out_with_a_row_that_fits(tmp_path: Pat
         predicate = anything(rng, loaded.schema().as_arrow())
         files = planned(bench.stores.scans, pointer, loaded, predicate)
         try:
-            wanted = {found for (found,) in oracle.execute(f"SELECT DISTINCT _file FROM every WHERE {sql(predicate)}").fetchall()}
+            wanted = {
+                found
+                for (found,) in oracle.execute(
+                    f"SELECT DISTINCT _file FROM every WHERE {sql(predicate)}"
+                ).fetchall()
+            }
         except duckdb.ConversionException:
             continue  # it cannot be asked at all
         assert wanted <= files, predicate

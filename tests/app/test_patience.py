@@ -1,4 +1,6 @@
-"""Stores that are away for a moment when a build starts: asked again, as they would be in mid-run."""
+"""Stores that are away for a moment when a build starts: asked again, as they would be in
+mid-run.
+"""
 
 import pytest
 
@@ -34,7 +36,9 @@ def test_a_bucket_that_is_too_busy_at_the_start_does_not_fail_the_command_or_the
         with open_lake(bucket.url, environment=environment) as lake:
             assert refusals < 0
             lake.stores.files.write("shop/pipelines/silver/orders/pipeline.sql", b"SELECT 1 AS id")
-            lake.stores.leases.acquire(TABLE, holder="you", limit=600)  # so that the build ends before it needs Spark
+            lake.stores.leases.acquire(
+                TABLE, holder="you", limit=600
+            )  # so that the build ends before it needs Spark
             refusals = 6
             (record,) = lake.run().records
             assert refusals < 0

@@ -23,7 +23,9 @@ from tests.support.tables import snapshots_of
 
 
 def fill(kept: Kept) -> TableName:
-    """Tables with history, refs, a clone that shares files, a renamed one, a dropped one, and deleted rows."""
+    """Tables with history, refs, a clone that shares files, a renamed one, a dropped one, and
+    deleted rows.
+    """
     table = kept.table("orders", range(10), range(10, 20), range(20, 30))
     kept.tag(table, "q1")
     kept.bench.iceberg.load_table(table.parts).delete("id < 5")
@@ -46,7 +48,9 @@ def history(bench: RealBench, table: TableName) -> dict[int, list[int]]:
     """The rows of every snapshot that is kept."""
     loaded = bench.iceberg.load_table(table.parts)
     return {
-        one.snapshot_id: sorted(loaded.scan(snapshot_id=one.snapshot_id).to_arrow()["id"].to_pylist())
+        one.snapshot_id: sorted(
+            loaded.scan(snapshot_id=one.snapshot_id).to_arrow()["id"].to_pylist()
+        )
         for one in loaded.snapshots()
     }
 
@@ -55,7 +59,13 @@ def entries(bench: RealBench, table: TableName) -> list[object]:
     """Everything manifests say, addresses aside."""
     loaded = bench.iceberg.load_table(table.parts)
     return [
-        (entry.status, entry.snapshot_id, entry.sequence_number, entry.file_sequence_number, *list(entry.data_file._data)[2:])
+        (
+            entry.status,
+            entry.snapshot_id,
+            entry.sequence_number,
+            entry.file_sequence_number,
+            *list(entry.data_file._data)[2:],
+        )
         for snapshot in loaded.snapshots()
         for manifest in snapshot.manifests(loaded.io)
         for entry in manifest.fetch_manifest_entry(loaded.io, discard_deleted=False)
@@ -80,23 +90,34 @@ def moved(kept: Kept, tmp_path: Path) -> Iterator[tuple[Kept, object, object]]:
     made.bench.close()
 
 
-def test_a_moved_lake_is_found_by_doctor_and_mended_by_relocate(moved: tuple[Kept, object, TableName]) -> None:
+def test_a_moved_lake_is_found_by_doctor_and_mended_by_relocate(
+    moved: tuple[Kept, object, TableName],
+) -> None:
     kept, before, table = moved
     (found,) = [found for found in examine(kept.lake, {}) if found.component == "tables"]
     assert "lakebed relocate" in found.fix
     assert "moved lake" in kept.kinds()
     pointers = kept.lake.stores.catalog.pointers()
     seen = kept.lake.relocate(dry_run=True)
-    assert {one.name for one in seen.tables} == {"shop.silver.orders", "shop.silver.copy", "shop.gold.new", "shop.silver.dropped"}
+    assert {one.name for one in seen.tables} == {
+        "shop.silver.orders",
+        "shop.silver.copy",
+        "shop.gold.new",
+        "shop.silver.dropped",
+    }
     assert kept.lake.stores.catalog.pointers() == pointers
     kept.lake.relocate()
     assert (kept.state(), history(kept.bench, table), entries(kept.bench, table)) == before
     assert kept.kinds() == []
-    assert [found.state for found in examine(kept.lake, {}) if found.component == "tables"] == ["ok"]
+    assert [found.state for found in examine(kept.lake, {}) if found.component == "tables"] == [
+        "ok"
+    ]
     assert kept.lake.relocate().tables == ()
 
 
-def test_nothing_of_the_old_place_is_needed_nor_named_any_more(moved: tuple[Kept, object, TableName]) -> None:
+def test_nothing_of_the_old_place_is_needed_nor_named_any_more(
+    moved: tuple[Kept, object, TableName],
+) -> None:
     kept, _, _ = moved
     kept.lake.relocate()
     for pointer in kept.lake.stores.catalog.pointers().values():
@@ -109,7 +130,9 @@ def test_nothing_of_the_old_place_is_needed_nor_named_any_more(moved: tuple[Kept
     assert len(kept.bench.rows(gone.table)) == 21
 
 
-def test_a_lake_moved_there_and_back_is_as_it_was(moved: tuple[Kept, object, TableName], tmp_path: Path) -> None:
+def test_a_lake_moved_there_and_back_is_as_it_was(
+    moved: tuple[Kept, object, TableName], tmp_path: Path
+) -> None:
     kept, before, table = moved
     kept.lake.relocate()
     back = moved_to(kept, tmp_path / "lake")
@@ -122,7 +145,9 @@ def test_a_lake_moved_there_and_back_is_as_it_was(moved: tuple[Kept, object, Tab
     again.bench.close()
 
 
-def test_a_missing_file_stops_it_before_anything_is_changed(moved: tuple[Kept, object, TableName]) -> None:
+def test_a_missing_file_stops_it_before_anything_is_changed(
+    moved: tuple[Kept, object, TableName],
+) -> None:
     kept, _, table = moved
     pointers = kept.lake.stores.catalog.pointers()
     lost = kept.files(table, "metadata/*-m0.avro")[0]
@@ -169,10 +194,16 @@ open_lake(sys.argv[1]).relocate()
 
 
 @pytest.mark.parametrize("writes", [3, 1000])
-def test_killed_in_the_middle_it_has_changed_nothing(moved: tuple[Kept, object, TableName], writes: int) -> None:
+def test_killed_in_the_middle_it_has_changed_nothing(
+    moved: tuple[Kept, object, TableName], writes: int
+) -> None:
     kept, before, table = moved
     pointers = kept.lake.stores.catalog.pointers()
-    done = subprocess.run([sys.executable, "-c", _KILLED, str(kept.lake.root), str(writes)], env=os.environ, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", _KILLED, str(kept.lake.root), str(writes)],
+        env=os.environ,
+        check=False,
+    )
     assert done.returncode == -signal.SIGKILL
     assert kept.lake.stores.catalog.pointers() == pointers
     kept.lake.relocate()
@@ -202,11 +233,19 @@ def test_a_bucket_lake_is_relocated_to_another_prefix(database: Database, bucket
 
 
 @pytest.mark.spark
-def test_spark_reads_every_snapshot_of_a_relocated_lake_and_goes_on(shop: TestLake, tmp_path: Path) -> None:
+def test_spark_reads_every_snapshot_of_a_relocated_lake_and_goes_on(
+    shop: TestLake, tmp_path: Path
+) -> None:
     shop.land("orders", "a.csv", "id,name,day\n1,a,2026-01-01\n2,b,2026-01-02\n")
     config = "merge_strategy: incremental\nunique_key: id\npartition_by: [day]\n"
-    shop.pipeline("bronze.orders", "SELECT int(id) AS id, name, date(day) AS day FROM {{ landing_zone('orders') }}", config)
-    shop.pipeline("silver.seen", "SELECT id FROM {{ ref('bronze.orders') }}", "materialized: view\n")
+    shop.pipeline(
+        "bronze.orders",
+        "SELECT int(id) AS id, name, date(day) AS day FROM {{ landing_zone('orders') }}",
+        config,
+    )
+    shop.pipeline(
+        "silver.seen", "SELECT id FROM {{ ref('bronze.orders') }}", "materialized: view\n"
+    )
     shop.run()
     shop.land("orders", "b.csv", "id,name,day\n2,B,2026-01-02\n3,c,2026-01-03\n")
     shop.run()
@@ -231,5 +270,7 @@ def test_spark_reads_every_snapshot_of_a_relocated_lake_and_goes_on(shop: TestLa
 
 
 def _spark_rows(shop: TestLake, snapshot: int) -> list[object]:
-    rows = shop.lake.spark.sql(f"SELECT * FROM lake.shop.bronze.orders VERSION AS OF {snapshot} ORDER BY id").collect()
+    rows = shop.lake.spark.sql(
+        f"SELECT * FROM lake.shop.bronze.orders VERSION AS OF {snapshot} ORDER BY id"
+    ).collect()
     return [row.asDict() for row in rows]

@@ -1,4 +1,6 @@
-"""Tables changed as a whole through the front door: tags, branches, clones, names, drops, history."""
+"""Tables changed as a whole through the front door: tags, branches, clones, names, drops,
+history.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,7 +63,9 @@ def test_a_tag_that_is_there_is_not_moved_unless_asked(lake: lakebed.Lake) -> No
     assert lake.tables.describe("orders").refs["v1"].snapshot == second
 
 
-@pytest.mark.parametrize("name", ["main", "1st", "a b", "run_" + "0" * 32, "branch_x", "tag_x", "x" * 129, ""])
+@pytest.mark.parametrize(
+    "name", ["main", "1st", "a b", "run_" + "0" * 32, "branch_x", "tag_x", "x" * 129, ""]
+)
 def test_a_name_that_engines_would_misread_is_no_tag(lake: lakebed.Lake, name: str) -> None:
     with pytest.raises(BadName):
         lake.tables.tag("orders", name)
@@ -102,7 +106,9 @@ def test_a_rollback_to_where_it_stands_does_nothing(lake: lakebed.Lake) -> None:
     assert "rolled_back" not in kinds(lake, "orders")
 
 
-def test_a_renamed_a_new_and_a_restored_table_keep_every_row_each(lake: lakebed.Lake, bench: RealBench) -> None:
+def test_a_renamed_a_new_and_a_restored_table_keep_every_row_each(
+    lake: lakebed.Lake, bench: RealBench
+) -> None:
     lake.tables.rename("orders", "shop.silver.older")
     place = new_location(lake, ORDERS)
     assert place is not None
@@ -116,7 +122,9 @@ def test_a_renamed_a_new_and_a_restored_table_keep_every_row_each(lake: lakebed.
     lake.tables.drop("orders")
     assert [str(gone.table) for gone in lake.tables.dropped()] == [ORDERS, "shop.silver.older"]
     assert lake.tables.restore("older") == TableName.parse("shop.silver.older")
-    assert lake.tables.restore("orders", to="shop.gold.orders") == TableName.parse("shop.gold.orders")
+    assert lake.tables.restore("orders", to="shop.gold.orders") == TableName.parse(
+        "shop.gold.orders"
+    )
     assert bench.rows(TableName.parse("shop.silver.older")) == [1, 2]
     assert bench.rows(TableName.parse("shop.gold.orders")) == [1, 2, 3]
     assert lake.tables.dropped() == ()
@@ -148,14 +156,27 @@ def test_followers_learn_of_everything_once_and_in_order(lake: lakebed.Lake) -> 
     lake.tables.drop("older")
     lake.tables.restore("older")
     seen = events.since(events.follow("mirror"))
-    assert [noted.event.kind for noted in seen] == ["tagged", "renamed", "renamed", "dropped", "restored"]
+    assert [noted.event.kind for noted in seen] == [
+        "tagged",
+        "renamed",
+        "renamed",
+        "dropped",
+        "restored",
+    ]
     events.acknowledge("mirror", seen[1].number)
-    assert [noted.event.kind for noted in events.since(events.follow("mirror"))] == ["renamed", "dropped", "restored"]
+    assert [noted.event.kind for noted in events.since(events.follow("mirror"))] == [
+        "renamed",
+        "dropped",
+        "restored",
+    ]
     events.acknowledge("mirror", seen[0].number)  # a late word does not set it back
     assert events.followers() == {"mirror": seen[1].number}
     assert events.delete(before=seen[-1].at.replace(year=2100)) == 2
     events.protect("mirror", TableName.parse(ORDERS), [1, 2])
     events.protect("reader", TableName.parse(ORDERS), [3], seconds=0.0)
-    assert [(hold.holder, hold.snapshot) for hold in events.protected()] == [("mirror", 1), ("mirror", 2)]
+    assert [(hold.holder, hold.snapshot) for hold in events.protected()] == [
+        ("mirror", 1),
+        ("mirror", 2),
+    ]
     events.unfollow("mirror")
     assert (events.followers(), events.protected()) == ({}, ())

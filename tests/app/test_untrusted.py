@@ -1,4 +1,6 @@
-"""`lake.query(sql, untrusted=True)` from end to end: answers, refusals, limits, and what is written down of them."""
+"""`lake.query(sql, untrusted=True)` from end to end: answers, refusals, limits, and what is written
+down of them.
+"""
 
 import threading
 import time
@@ -22,7 +24,11 @@ LONG = "SELECT count(*) FROM range(1000000) a, range(1000000) b"
 def lake(tmp_path: Path) -> Iterator[Lake]:
     """Two tables, one that only `iceberg_scan` reads; secrets beside them; small limits."""
     folder = tmp_path / "lake"
-    create_lake(Root.parse(folder), settings={"query": {"untrusted_rows": 3, "untrusted_seconds": 3}}, environment={})
+    create_lake(
+        Root.parse(folder),
+        settings={"query": {"untrusted_rows": 3, "untrusted_seconds": 3}},
+        environment={},
+    )
     bench = sqlite_bench(folder)
     for name in ("orders", "t"):
         bench.write(bench.table(name), [1, 2, 3, 4])
@@ -63,18 +69,28 @@ def test_tables_that_need_their_manifests_can_be_read_too(lake: Lake, how: str) 
 
     table = lake.iceberg.load_table(lake.tables.find("orders").parts)
     with table.update_schema() as update:
-        update.add_column("s", StructType(NestedField(9, "a", IntegerType()), NestedField(10, "b", IntegerType())))
+        update.add_column(
+            "s", StructType(NestedField(9, "a", IntegerType()), NestedField(10, "b", IntegerType()))
+        )
     with table.update_schema() as update:
         update.rename_column(("s", "a"), "aa")
         update.delete_column(("s", "b"))
-    assert lake.query("SELECT count(*), count(s) FROM orders", untrusted=True).fetchall() == [(4, 0)]
+    assert lake.query("SELECT count(*), count(s) FROM orders", untrusted=True).fetchall() == [
+        (4, 0)
+    ]
 
 
-def test_every_attack_is_refused_and_nothing_is_written_but_the_log(lake: Lake, tmp_path: Path) -> None:
+def test_every_attack_is_refused_and_nothing_is_written_but_the_log(
+    lake: Lake, tmp_path: Path
+) -> None:
     places = {"{secret}": tmp_path / "secret.csv", "{lake}": tmp_path / "lake", "{out}": tmp_path}
 
     def listing() -> set[str]:
-        return {str(path) for path in tmp_path.rglob("*") if "query_log" not in path.parts and ".data" not in path.parts}
+        return {
+            str(path)
+            for path in tmp_path.rglob("*")
+            if "query_log" not in path.parts and ".data" not in path.parts
+        }
 
     before = listing()
     for attack in ATTACKS:
@@ -87,13 +103,22 @@ def test_every_attack_is_refused_and_nothing_is_written_but_the_log(lake: Lake, 
     assert listing() == before
     entries = list(lake.query_log.entries())
     assert len(entries) == len(ATTACKS)
-    assert {(entry.status, entry.principal, entry.untrusted) for entry in entries} == {("refused", "eve", True)}
+    assert {(entry.status, entry.principal, entry.untrusted) for entry in entries} == {
+        ("refused", "eve", True)
+    }
 
 
 @pytest.mark.parametrize(
-    "sql", ["SELECT * FROM orders$snapshots", "SELECT * FROM system.query_log", "SELECT * FROM orders WHERE id = ?"]
+    "sql",
+    [
+        "SELECT * FROM orders$snapshots",
+        "SELECT * FROM system.query_log",
+        "SELECT * FROM orders WHERE id = ?",
+    ],
 )
-def test_untrusted_queries_see_neither_the_books_nor_the_log_nor_parameters(lake: Lake, sql: str) -> None:
+def test_untrusted_queries_see_neither_the_books_nor_the_log_nor_parameters(
+    lake: Lake, sql: str
+) -> None:
     with pytest.raises(BadQuery):
         lake.query(sql, untrusted=True, parameters=[1] if "?" in sql else None)
 
@@ -123,5 +148,7 @@ def test_untrusted_queries_are_answered_by_duckdb_only(lake: Lake) -> None:
 
 
 def test_untrusted_queries_see_nothing_of_one_another(lake: Lake) -> None:
-    answers = [lake.query(f"SELECT count(*) + {number} FROM orders", untrusted=True) for number in range(3)]
+    answers = [
+        lake.query(f"SELECT count(*) + {number} FROM orders", untrusted=True) for number in range(3)
+    ]
     assert [next(iter(answer))[0] for answer in answers] == [4, 5, 6]

@@ -1,4 +1,6 @@
-"""Untrusted SQL over a bucket: the child reaches the objects of its tables with the lake's keys, and no others."""
+"""Untrusted SQL over a bucket: the child reaches the objects of its tables with the lake's keys,
+and no others.
+"""
 
 import os
 from collections.abc import Iterator
@@ -28,7 +30,9 @@ def lake(database: Database, bucket: Bucket) -> Iterator[tuple[Lake, RealBench]]
     bench.close()
 
 
-def test_an_untrusted_query_reads_tables_by_files_and_by_manifests(lake: tuple[Lake, RealBench]) -> None:
+def test_an_untrusted_query_reads_tables_by_files_and_by_manifests(
+    lake: tuple[Lake, RealBench],
+) -> None:
     opened, bench = lake
     table = add_table(bench, "orders", [FIRST, FIRST], schema=SCHEMA)
     asked = f"SELECT count(*), max(id) FROM {table} WHERE id = 2"
@@ -38,16 +42,22 @@ def test_an_untrusted_query_reads_tables_by_files_and_by_manifests(lake: tuple[L
     assert opened.query(asked, untrusted=True).fetchall() == [(2, 2)]
 
 
-def test_other_objects_of_the_lake_stay_closed_even_to_sql_that_nobody_judged(lake: tuple[Lake, RealBench]) -> None:
+def test_other_objects_of_the_lake_stay_closed_even_to_sql_that_nobody_judged(
+    lake: tuple[Lake, RealBench],
+) -> None:
     opened, _ = lake
     opened.stores.files.write("lakebed.yaml", SECRET.encode())
     place = opened.root.at("lakebed.yaml")
     setup = (f"LOAD '{extension('httpfs')}'", *s3_secret(opened.root, opened.settings.files, {}))
     view = f"CREATE VIEW v AS SELECT content FROM read_text('{place}')"
-    with ConfinedQuery("SELECT * FROM v", SandboxInputs((*setup, view), (("v",),), (place,)), UntrustedLimits()) as running:
+    with ConfinedQuery(
+        "SELECT * FROM v", SandboxInputs((*setup, view), (("v",),), (place,)), UntrustedLimits()
+    ) as running:
         assert SECRET in str(running.reader().read_all().to_pylist())  # the lake's keys do reach it
     with (
-        ConfinedQuery("SELECT * FROM v", SandboxInputs((*setup, view), (("v",),)), UntrustedLimits()) as running,
+        ConfinedQuery(
+            "SELECT * FROM v", SandboxInputs((*setup, view), (("v",),)), UntrustedLimits()
+        ) as running,
         pytest.raises(BadQuery) as refused,
     ):
         running.reader()

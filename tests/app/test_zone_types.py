@@ -1,4 +1,6 @@
-"""What a zone's columns were taken for is remembered: files that drift a little block nobody, and lose no row."""
+"""What a zone's columns were taken for is remembered: files that drift a little block nobody, and
+lose no row.
+"""
 
 import gzip
 
@@ -32,7 +34,9 @@ def query(zone: str, columns: str = "*") -> str:
 
 
 def types(shop: TestLake, zone: str) -> dict[str, str]:
-    return {column.column: column.type for column in shop.lake.zones.show(ZoneName("shop", zone)).types}
+    return {
+        column.column: column.type for column in shop.lake.zones.show(ZoneName("shop", zone)).types
+    }
 
 
 def aside(shop: TestLake, zone: str) -> dict[str, str]:
@@ -42,44 +46,91 @@ def aside(shop: TestLake, zone: str) -> dict[str, str]:
 
 
 def columns(shop: TestLake, name: str) -> dict[str, str]:
-    return {column.name: column.type for column in shop.lake.tables.describe(shop.table(name)).columns}
+    return {
+        column.name: column.type for column in shop.lake.tables.describe(shop.table(name)).columns
+    }
 
 
 def land_a_year(shop: TestLake, zone: str, config: str = "") -> None:
-    """Month by month, each with a run. The pipeline and its zone have their default settings, save what a test says."""
+    """Month by month, each with a run.
+
+    The pipeline and its zone have their default settings, save what a test says.
+    """
     shop.pipeline("bronze.flights", query(zone, "id, dep, delay, code"), APPEND + config)
     for name, data in YEAR.items():
         shop.land(zone, name, data)
         shop.run_one("bronze.flights")
 
 
-def test_every_row_of_a_year_of_drifting_files_arrives_where_the_spellings_of_null_are_set(shop: TestLake) -> None:
+def test_every_row_of_a_year_of_drifting_files_arrives_where_the_spellings_of_null_are_set(
+    shop: TestLake,
+) -> None:
     shop.land("z", "zone.yaml", NULLS)
     land_a_year(shop, "z")
     assert aside(shop, "z") == {}
     rows = {row["id"]: row for row in shop.rows("bronze.flights")}
     assert sorted(rows) == list(range(1, 13))
-    assert [rows[id]["dep"] for id in range(1, 13)] == [5, 7, None, 6, None, None, None, None, 3, 4, 8, 9]
-    assert [rows[id]["code"] for id in (3, 4, 7, 8, 11, 12)] == ["AA", "123", None, None, "77", 'O"Hare']
-    assert types(shop, "z") == {"id": "int", "dep": "int", "delay": "double", "code": "string", "gate": "int"}
+    assert [rows[id]["dep"] for id in range(1, 13)] == [
+        5,
+        7,
+        None,
+        6,
+        None,
+        None,
+        None,
+        None,
+        3,
+        4,
+        8,
+        9,
+    ]
+    assert [rows[id]["code"] for id in (3, 4, 7, 8, 11, 12)] == [
+        "AA",
+        "123",
+        None,
+        None,
+        "77",
+        'O"Hare',
+    ]
+    assert types(shop, "z") == {
+        "id": "int",
+        "dep": "int",
+        "delay": "double",
+        "code": "string",
+        "gate": "int",
+    }
     before = shop.rows("bronze.flights"), columns(shop, "bronze.flights")
     shop.run_one("bronze.flights", full_refresh=True)
     assert (shop.rows("bronze.flights"), columns(shop, "bronze.flights")) == before
 
 
-def test_of_a_year_of_drifting_files_with_default_settings_exactly_the_named_ones_are_set_aside_and_why(shop: TestLake) -> None:
+def test_of_a_year_of_drifting_files_with_default_settings_exactly_the_named_ones_are_set_aside_and_why(
+    shop: TestLake,
+) -> None:
     land_a_year(shop, "z", "archive_landing_zones: true\n")
-    told = {"02.csv": ("'3,NA,NA,AA'", "NA", 1), "06.csv": ("'5,N/A,0.5,AA'", "N/A", 1), "08.csv": ("'8,NA,NA,NA'", "NA", 1)}
+    told = {
+        "02.csv": ("'3,NA,NA,AA'", "NA", 1),
+        "06.csv": ("'5,N/A,0.5,AA'", "N/A", 1),
+        "08.csv": ("'8,NA,NA,NA'", "NA", 1),
+    }
     told["07.csv"] = ("'6,null,,AA'", "null", 2)
     assert aside(shop, "z") == {
-        name: f"1 of {count} rows does not fit: {record} (line 2) has '{value}' in the column dep, which is int; "
-        f'if it means NULL, set nulls: ["{value}", ""] in zone.yaml; '
-        "to read the column otherwise, set types: {dep: string} in zone.yaml"
+        name: (
+            f"1 of {count} rows does not fit: {record} (line 2) has '{value}' in the column dep,"
+            " which is int; "
+            f'if it means NULL, set nulls: ["{value}", ""] in zone.yaml; '
+            "to read the column otherwise, set types: {dep: string} in zone.yaml"
+        )
         for name, (record, value, count) in told.items()
     }
-    assert [row["id"] for row in sorted(shop.rows("bronze.flights"), key=lambda row: row["id"])] == [1, 2, 4, 9, 10, 11, 12]
+    assert [
+        row["id"] for row in sorted(shop.rows("bronze.flights"), key=lambda row: row["id"])
+    ] == [1, 2, 4, 9, 10, 11, 12]
     states = {file.path: file.state for file in shop.lake.zones.show(ZoneName("shop", "z")).files}
-    assert (states["04.csv"], states["05.csv"]) == ("processed", "processed")  # only a header, and not even that
+    assert (states["04.csv"], states["05.csv"]) == (
+        "processed",
+        "processed",
+    )  # only a header, and not even that
 
 
 def refused(shop: TestLake, name: str) -> str:
@@ -112,11 +163,16 @@ def test_each_table_follows_its_zone_as_far_as_it_may(shop: TestLake) -> None:
     assert "'n' is int in the table and string in the result" in refused(shop, "bronze.wide")
     shop.pipeline("bronze.wide", query("z"), f"{APPEND}on_schema_change: sync\n")
     shop.run_one("bronze.wide", full_refresh=True)
-    assert columns(shop, "bronze.wide") == {"id": "long", "n": "string"}  # as its last file has them
+    assert columns(shop, "bronze.wide") == {
+        "id": "long",
+        "n": "string",
+    }  # as its last file has them
     assert sorted(row["n"] for row in shop.rows("bronze.wide")) == ["1", "2", "3", "many"]
 
 
-def test_a_table_from_before_zones_were_remembered_begins_with_its_own_types(shop: TestLake) -> None:
+def test_a_table_from_before_zones_were_remembered_begins_with_its_own_types(
+    shop: TestLake,
+) -> None:
     shop.pipeline("bronze.a", query("z"), APPEND)
     shop.land("z", "1.csv", "id,dep\n1,NA\n2,5\n")
     shop.run_one("bronze.a")
@@ -128,18 +184,26 @@ def test_a_table_from_before_zones_were_remembered_begins_with_its_own_types(sho
     assert types(shop, "z") == {"id": "int", "dep": "string"}
     shop.land("z", "3.csv", "id,dep,gate\n4,8,A1\n")
     assert "other columns than the table: gate in shop/landing/z/3.csv" in refused(shop, "bronze.a")
-    shop.pipeline("bronze.b", query("z", "id, dep"), APPEND)  # another reads the zone as it is known
+    shop.pipeline(
+        "bronze.b", query("z", "id, dep"), APPEND
+    )  # another reads the zone as it is known
     shop.run_one("bronze.b")
     assert columns(shop, "bronze.b") == {"id": "int", "dep": "string"}
 
 
-def test_the_first_of_several_files_that_are_read_one_by_one_is_read_as_all_of_them_show(shop: TestLake) -> None:
+def test_the_first_of_several_files_that_are_read_one_by_one_is_read_as_all_of_them_show(
+    shop: TestLake,
+) -> None:
     shop.pipeline("bronze.a", query("z"), f"{APPEND}one_file_a_run: true\n")
     for number, row in enumerate(("1,2", "3000000000,2.5", "3,NA")):
         shop.land("z", f"{number}.csv", f"id,n\n{row}\n", age=60 - number)
     shop.run_one("bronze.a")
     assert columns(shop, "bronze.a") == {"id": "long", "n": "string"}
-    assert [(row["id"], row["n"]) for row in shop.rows("bronze.a")] == [(1, "2"), (3, "NA"), (3000000000, "2.5")]
+    assert [(row["id"], row["n"]) for row in shop.rows("bronze.a")] == [
+        (1, "2"),
+        (3, "NA"),
+        (3000000000, "2.5"),
+    ]
 
 
 def test_json_records_that_lack_a_key_or_show_another_type_block_nobody(shop: TestLake) -> None:
@@ -155,10 +219,14 @@ def test_json_records_that_lack_a_key_or_show_another_type_block_nobody(shop: Te
         shop.run_one("bronze.a")
     assert list(aside(shop, "j")) == ["4.json"]
     assert (
-        "(line 1) has 'many' in the column n, which is double; to read the column otherwise, set types: {n: string}"
-        in (aside(shop, "j")["4.json"])
+        "(line 1) has 'many' in the column n, which is double; to read the column otherwise, set"
+        " types: {n: string}" in (aside(shop, "j")["4.json"])
     )
-    assert [(row["id"], row["n"], row["s"]) for row in shop.rows("bronze.a")] == [(1, 1.5, "x"), (2, 2.0, None), (3, None, None)]
+    assert [(row["id"], row["n"], row["s"]) for row in shop.rows("bronze.a")] == [
+        (1, 1.5, "x"),
+        (2, 2.0, None),
+        (3, None, None),
+    ]
     before = shop.rows("bronze.a")
     shop.run_one("bronze.a", full_refresh=True)
     assert shop.rows("bronze.a") == before

@@ -1,4 +1,6 @@
-"""Made-up histories of a table, an hour a step: what care is judged by, and a plain reckoning beside it."""
+"""Made-up histories of a table, an hour a step: what care is judged by, and a plain reckoning
+beside it.
+"""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -55,7 +57,17 @@ class History:
     @property
     def metadata(self) -> TableMetadata:
         return TableMetadata(
-            "u", "file:///t", 2, self.now, (), (), (), {}, dict(self.snapshots), dict(self.refs), snapshot_log=tuple(self.log)
+            "u",
+            "file:///t",
+            2,
+            self.now,
+            (),
+            (),
+            (),
+            {},
+            dict(self.snapshots),
+            dict(self.refs),
+            snapshot_log=tuple(self.log),
         )
 
     def is_ancestor(self, old: int, new: int | None) -> bool:
@@ -80,5 +92,7 @@ class History:
         return max([since, self.snapshots[id].at, *gone])
 
     def _held_by(self, id: int, head: int, main: int | None) -> bool:
-        """Whether a ref at `head` was what kept the snapshot: it stood there, or only it led there."""
+        """Whether a ref at `head` was what kept the snapshot: it stood there, or only it
+        led there.
+        """
         return id == head or (self.is_ancestor(id, head) and not self.is_ancestor(id, main))

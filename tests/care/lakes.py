@@ -20,7 +20,13 @@ from tests.support.tables import new_location
 class CareLake:
     """A lake in the namespace `shop`; a table is given as `silver.orders`."""
 
-    def __init__(self, root: Root, *, settings: dict[str, Any] | None = None, environment: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        root: Root,
+        *,
+        settings: dict[str, Any] | None = None,
+        environment: dict[str, str] | None = None,
+    ) -> None:
         self.environment = {**os.environ, **(environment or {})}
         create_lake(root, settings=settings or {}, environment=self.environment)
         self.lake: Lake = open_lake(str(root), environment=self.environment)
@@ -32,14 +38,19 @@ class CareLake:
     def name(self, table: str) -> TableName:
         return TableName("shop", *table.split("."))
 
-    def make(self, table: str, rows: Sequence[int] = (), *, properties: dict[str, str] | None = None) -> TableName:
+    def make(
+        self, table: str, rows: Sequence[int] = (), *, properties: dict[str, str] | None = None
+    ) -> TableName:
         from pyiceberg.schema import Schema
         from pyiceberg.types import LongType, NestedField
 
         name = self.name(table)
         place = new_location(self.lake, name)
         self.lake.iceberg.create_table(
-            name.parts, Schema(NestedField(1, "id", LongType())), location=place, properties=properties or {}
+            name.parts,
+            Schema(NestedField(1, "id", LongType())),
+            location=place,
+            properties=properties or {},
         )
         if rows:
             self.append(table, rows)
@@ -76,7 +87,11 @@ class CareLake:
     def reached(self) -> set[str]:
         """Everything that tables need now."""
         stores = self.lake.stores
-        found = (file for pointer in stores.catalog.pointers().values() for file in stores.reach.files(pointer))
+        found = (
+            file
+            for pointer in stores.catalog.pointers().values()
+            for file in stores.reach.files(pointer)
+        )
         return {self.lake.root.relative(file.location) or "" for file in found}
 
     def age(self, path: str, *, days: float) -> None:

@@ -1,4 +1,6 @@
-"""Ages count from the day a snapshot was superseded; what a ref, a run or a reader needs never goes."""
+"""Ages count from the day a snapshot was superseded; what a ref, a run or a reader needs never
+goes.
+"""
 
 import random
 from dataclasses import replace
@@ -18,10 +20,19 @@ ORDERS = TableName("shop", "silver", "orders")
 
 
 def gone(
-    history: History, *, days: float = 7, later: timedelta = timedelta(), kept: tuple[int, ...] = (), least: int = 1
+    history: History,
+    *,
+    days: float = 7,
+    later: timedelta = timedelta(),
+    kept: tuple[int, ...] = (),
+    least: int = 1,
 ) -> set[int]:
     rules = TableCare(snapshot_max_age_days=days, min_snapshots_to_keep=least)
-    return set(expirable(history.metadata, rules, kept=kept, released=history.released, now=history.now + later))
+    return set(
+        expirable(
+            history.metadata, rules, kept=kept, released=history.released, now=history.now + later
+        )
+    )
 
 
 def test_age_counts_from_being_superseded_not_from_being_written() -> None:
@@ -156,7 +167,9 @@ def random_history(seed: int) -> History:
     for _ in range(dice.randrange(3, 25)):
         branches = [name for name in history.refs if name.startswith("b")]
         tags = [name for name in history.refs if name.startswith("t")]
-        what = dice.choice(["commit", "commit", "branch", "publish", "tag", "let go", "roll back", "wait"])
+        what = dice.choice(
+            ["commit", "commit", "branch", "publish", "tag", "let go", "roll back", "wait"]
+        )
         if what == "commit":
             history.commit()
         elif what == "branch":
@@ -179,7 +192,9 @@ def random_history(seed: int) -> History:
 def test_ages_are_what_the_definition_says(seed: int) -> None:
     history = random_history(seed)
     found = superseded(history.metadata, history.released)
-    passed = history.snapshots.keys() - {history.refs[MAIN].snapshot}  # what readers see now has no such time
+    passed = history.snapshots.keys() - {
+        history.refs[MAIN].snapshot
+    }  # what readers see now has no such time
     assert {id: found[id] for id in passed} == {id: history.superseded(id) for id in passed}
     for later in (timedelta(hours=20), timedelta(days=2), timedelta(days=30)):
         went = gone(history, days=1, later=later)

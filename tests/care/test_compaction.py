@@ -1,4 +1,6 @@
-"""Compaction by Spark: many small files become few, every row stays, and nothing is started when nothing is due."""
+"""Compaction by Spark: many small files become few, every row stays, and nothing is started when
+nothing is due.
+"""
 
 import pytest
 
@@ -19,7 +21,9 @@ def test_small_files_become_few_and_nothing_but_files_changes(shop: TestLake) ->
     spark.sql(f"ALTER TABLE {name.spark} WRITE ORDERED BY id DESC")
     values = [f"({number}L, '{part}')" for number in range(TIMES) for part in ODD]
     for number in range(TIMES):
-        spark.sql(f"INSERT INTO {name.spark} VALUES {', '.join(values[number * len(ODD) :][: len(ODD)])}")
+        spark.sql(
+            f"INSERT INTO {name.spark} VALUES {', '.join(values[number * len(ODD) :][: len(ODD)])}"
+        )
     before, rows = lake.tables.describe(name).head(), shop.rows("silver.orders")
     assert before
     assert len(rows) == TIMES * len(ODD)
@@ -27,7 +31,10 @@ def test_small_files_become_few_and_nothing_but_files_changes(shop: TestLake) ->
     due = entry(lake.care(dry_run=True), "compact_files")
     assert (due.state, due.counts) == ("reported", {"small files": TIMES * len(ODD)})
     done = entry(lake.care(only=["compact_files"]), "compact_files")
-    assert (done.state, done.counts) == ("done", {"rewritten data files": TIMES * len(ODD), "added data files": len(ODD)}), done
+    assert (done.state, done.counts) == (
+        "done",
+        {"rewritten data files": TIMES * len(ODD), "added data files": len(ODD)},
+    ), done
     assert done.bytes > 0
     after = lake.tables.describe(name).head()
     assert after
@@ -64,12 +71,17 @@ def odd_names_are_no_orphans(shop: TestLake, rows: list[dict[str, object]]) -> N
 
     later = datetime.now(UTC) + timedelta(days=20)
     assert shop.lake.care(only=["remove_orphans"], now=later).entries == ()
-    assert entry(shop.lake.care(only=["expire_snapshots"], now=later), "expire_snapshots").state == "done"
+    assert (
+        entry(shop.lake.care(only=["expire_snapshots"], now=later), "expire_snapshots").state
+        == "done"
+    )
     assert shop.lake.care(only=["remove_orphans"], now=later).entries == ()
     assert len(shop.rows("silver.orders")) == len(rows) + 1
 
 
-def test_no_jvm_is_started_when_nothing_is_due(cared: CareLake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_jvm_is_started_when_nothing_is_due(
+    cared: CareLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("Spark was started")
 

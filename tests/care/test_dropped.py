@@ -23,9 +23,13 @@ def test_a_dropped_table_is_kept_for_its_days_and_then_purged(cared: CareLake) -
     assert done.state == "done"
     assert done.counts["tables"] == 1
     assert done.counts["files"] > 3
-    assert {path for path in cared.files() if "silver/orders/" in path} == {f"shop/warehouse/silver/orders/{USED_MARKER}"}
+    assert {path for path in cared.files() if "silver/orders/" in path} == {
+        f"shop/warehouse/silver/orders/{USED_MARKER}"
+    }
     assert cared.lake.stores.catalog.dropped() == ()
-    assert [noted.event.kind for noted in cared.lake.stores.events.since(kinds=["purged"])] == ["purged"]
+    assert [noted.event.kind for noted in cared.lake.stores.events.since(kinds=["purged"])] == [
+        "purged"
+    ]
     assert cared.rows("silver.other") == [3]
     with pytest.raises(LakebedError):
         cared.lake.tables.restore("silver.orders")
@@ -41,7 +45,9 @@ def test_its_folder_is_not_used_for_the_next_table_of_its_name(cared: CareLake) 
     assert cared.rows("silver.orders") == [2]
 
 
-def test_a_purged_table_leaves_its_clones_whole_and_a_purged_clone_its_source(cared: CareLake) -> None:
+def test_a_purged_table_leaves_its_clones_whole_and_a_purged_clone_its_source(
+    cared: CareLake,
+) -> None:
     cared.make("silver.orders", [1])
     cared.lake.tables.clone("silver.orders", "shop.silver.copy")
     cared.lake.tables.clone("silver.orders", "shop.silver.second")
@@ -72,7 +78,9 @@ class Killed(BaseException):
 
 @pytest.mark.parametrize("point", ["write_removal", "_mark", "delete_files", "discard_removal"])
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_killed_anywhere_the_next_care_finishes(cared: CareLake, monkeypatch: pytest.MonkeyPatch, point: str, when: str) -> None:
+def test_killed_anywhere_the_next_care_finishes(
+    cared: CareLake, monkeypatch: pytest.MonkeyPatch, point: str, when: str
+) -> None:
     cared.make("silver.orders", [1])
     cared.append("silver.orders", [2])
     cared.lake.tables.drop("silver.orders")
@@ -97,7 +105,9 @@ def test_killed_anywhere_the_next_care_finishes(cared: CareLake, monkeypatch: py
     assert cared.files(FOLDER) == set()
 
 
-def test_a_dropped_table_stays_while_somebody_holds_a_state_of_it_or_its_files_are_not_its_own(cared: CareLake) -> None:
+def test_a_dropped_table_stays_while_somebody_holds_a_state_of_it_or_its_files_are_not_its_own(
+    cared: CareLake,
+) -> None:
     cared.make("silver.orders", [1])
     cared.make("silver.borrowed", [2], properties={"gc.enabled": "false"})
     with protected(cared.lake, "silver.orders", seconds=10**8):
@@ -108,4 +118,6 @@ def test_a_dropped_table_stays_while_somebody_holds_a_state_of_it_or_its_files_a
         assert "a snapshot is protected" in messages["shop.silver.orders"]
         assert "gc.enabled" in messages["shop.silver.borrowed"]
         assert cared.files() == before
-    assert ("done", 1) in {(one.state, one.counts.get("tables")) for one in cared.care(days=31, **PURGE).entries}
+    assert ("done", 1) in {
+        (one.state, one.counts.get("tables")) for one in cared.care(days=31, **PURGE).entries
+    }

@@ -15,14 +15,25 @@ from lakebed.care.steps import CareStep
 def arms(file: str | None) -> set[str]:
     """The kinds of step that a module matches on."""
     assert file
-    cases = [node for node in ast.walk(ast.parse(Path(file).read_text())) if isinstance(node, ast.match_case)]
-    patterns = [node for case in cases for node in ast.walk(case.pattern) if isinstance(node, ast.MatchClass)]
+    cases = [
+        node
+        for node in ast.walk(ast.parse(Path(file).read_text()))
+        if isinstance(node, ast.match_case)
+    ]
+    patterns = [
+        node
+        for case in cases
+        for node in ast.walk(case.pattern)
+        if isinstance(node, ast.MatchClass)
+    ]
     return {pattern.cls.id for pattern in patterns if isinstance(pattern.cls, ast.Name)}
 
 
 def test_every_kind_of_step_has_an_arm() -> None:
     folder = Path(str(care.__file__)).parent
-    assert {kind.__name__ for kind in get_args(CareStep)} <= arms(str(folder / "run.py")) | arms(records.__file__)
+    assert {kind.__name__ for kind in get_args(CareStep)} <= arms(str(folder / "run.py")) | arms(
+        records.__file__
+    )
 
 
 def test_a_step_without_an_arm_is_not_passed_over() -> None:

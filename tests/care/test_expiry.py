@@ -1,4 +1,6 @@
-"""Expiry: what was superseded long ago goes with its files, and nothing that anybody still reaches."""
+"""Expiry: what was superseded long ago goes with its files, and nothing that anybody still
+reaches.
+"""
 
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -47,7 +49,11 @@ def test_what_was_done_is_written_down_and_told_to_followers(cared: CareLake) ->
     cared.overwrite("silver.orders", [2])
     cared.care(days=9, **EXPIRE)
     (kept,) = cared.lake.care_history()
-    assert (kept.action, kept.subject, kept.state) == ("expire_snapshots", "shop.silver.orders", "done")
+    assert (kept.action, kept.subject, kept.state) == (
+        "expire_snapshots",
+        "shop.silver.orders",
+        "done",
+    )
     assert kept.counts["files"] > 0
     assert kept.bytes > 0
     (told,) = cared.lake.stores.events.since(kinds=["expired"])
@@ -65,8 +71,18 @@ def test_tags_pins_and_holds_keep_snapshots_and_their_rows(cared: CareLake) -> N
     stores.records.write(running)
     stores.records.pin("a" * 32, [InputPin(name, states_[2])])
     cared.care(days=99, **EXPIRE)
-    assert set(cared.meta("silver.orders").snapshots) == {states_[0], states_[1], states_[2], states_[4]}
-    assert [cared.rows("silver.orders", state) for state in (*states_[:3], states_[4])] == [[1], [2], [3], [5]]
+    assert set(cared.meta("silver.orders").snapshots) == {
+        states_[0],
+        states_[1],
+        states_[2],
+        states_[4],
+    }
+    assert [cared.rows("silver.orders", state) for state in (*states_[:3], states_[4])] == [
+        [1],
+        [2],
+        [3],
+        [5],
+    ]
     stores.catalog.amend(name, [RemoveRef("v1")])
     stores.events.unprotect("a reader")
     stores.records.unpin(["a" * 32])
@@ -83,7 +99,9 @@ def test_files_that_a_clone_shares_stay_until_the_clone_needs_them_no_more(cared
     cared.overwrite("silver.copy", [7])
     cared.care(days=9, **EXPIRE)
     assert (cared.rows("silver.orders"), cared.rows("silver.copy")) == ([9], [7])
-    assert not any("silver/orders/data" in path and path not in cared.reached() for path in cared.files())
+    assert not any(
+        "silver/orders/data" in path and path not in cared.reached() for path in cared.files()
+    )
 
 
 def test_files_that_a_dropped_clone_shares_stay_while_it_can_be_restored(cared: CareLake) -> None:
@@ -115,7 +133,9 @@ def test_a_table_that_somebody_works_on_is_skipped_and_said_so(cared: CareLake) 
     assert (done.state, result.exit_code) == ("skipped", 0)
     assert "a run" in done.message
     assert len(cared.meta("silver.orders").snapshots) == 3
-    assert states(cared.care(days=9, **EXPIRE)) == {("expire_snapshots", "shop.silver.orders"): "done"}
+    assert states(cared.care(days=9, **EXPIRE)) == {
+        ("expire_snapshots", "shop.silver.orders"): "done"
+    }
 
 
 def test_one_table_that_fails_does_not_stop_the_others(cared: CareLake) -> None:
@@ -134,7 +154,9 @@ def test_one_table_that_fails_does_not_stop_the_others(cared: CareLake) -> None:
     assert len(cared.meta("silver.b").snapshots) == 1
 
 
-def test_a_tag_set_after_the_plan_is_honoured(cared: CareLake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tag_set_after_the_plan_is_honoured(
+    cared: CareLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     name = cared.make("silver.orders", [1])
     first = cared.meta("silver.orders").refs["main"].snapshot
     cared.overwrite("silver.orders", [2])
@@ -156,15 +178,21 @@ class Killed(BaseException):
     """As good as SIGKILL for whoever catches exceptions."""
 
 
-@pytest.mark.parametrize("point", ["write_removal", "_forget_snapshots", "delete_files", "discard_removal"])
-def test_killed_anywhere_the_next_care_finishes(cared: CareLake, monkeypatch: pytest.MonkeyPatch, point: str) -> None:
+@pytest.mark.parametrize(
+    "point", ["write_removal", "_forget_snapshots", "delete_files", "discard_removal"]
+)
+def test_killed_anywhere_the_next_care_finishes(
+    cared: CareLake, monkeypatch: pytest.MonkeyPatch, point: str
+) -> None:
     cared.make("silver.orders", [1, 2])
     cared.overwrite("silver.orders", [3])
 
     for when in ("before", "after"):
         real = getattr(expiry, point)
 
-        def dying(*given: object, _real: object = real, _when: str = when, **options: object) -> object:
+        def dying(
+            *given: object, _real: object = real, _when: str = when, **options: object
+        ) -> object:
             if _when == "after":
                 _real(*given, **options)  # type: ignore[operator]
             raise Killed
@@ -196,7 +224,9 @@ def test_while_a_table_cannot_be_read_files_wait(cared: CareLake) -> None:
     assert {path for path in cared.files() if "silver/orders/data" in path} <= cared.reached()
 
 
-def test_a_busy_pointer_is_looked_at_again(cared: CareLake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_busy_pointer_is_looked_at_again(
+    cared: CareLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cared.make("silver.orders", [1])
     cared.overwrite("silver.orders", [2])
     catalog = cared.lake.stores.catalog
@@ -260,10 +290,14 @@ def test_only_the_named_tables_are_cared_for(cared: CareLake) -> None:
     for table in ("silver.a", "silver.b", "gold.a"):
         cared.make(table, [1])
         cared.overwrite(table, [2])
-    assert set(states(cared.care("silver.*", days=9))) == {("expire_snapshots", f"shop.silver.{name}") for name in "ab"}
+    assert set(states(cared.care("silver.*", days=9))) == {
+        ("expire_snapshots", f"shop.silver.{name}") for name in "ab"
+    }
 
 
-def test_a_clone_that_is_being_made_keeps_the_files_of_its_snapshot(cared: CareLake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clone_that_is_being_made_keeps_the_files_of_its_snapshot(
+    cared: CareLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whoever clones holds the snapshot first, and then looks whether it is there."""
     name = cared.make("silver.orders", [1, 2])
     first = cared.meta("silver.orders").refs["main"].snapshot

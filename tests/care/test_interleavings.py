@@ -1,4 +1,5 @@
-"""Random interleavings of everything that changes tables, while readers hold old states: whatever is kept reads as it was.
+"""Random interleavings of everything that changes tables, while readers hold old states: whatever
+is kept reads as it was.
 
 The oracle is plain Python: which rows each snapshot had when it was made.
 """
@@ -22,9 +23,14 @@ from tests.support.tables import new_location, protected, publish_branch
 
 STEPS = 60
 Parts = tuple[str, ...]
-ODD: list[Parts] = [("shop", "plain"), ("shop", "bronze", "umsätze 2024")]  # names that only other engines give
+ODD: list[Parts] = [
+    ("shop", "plain"),
+    ("shop", "bronze", "umsätze 2024"),
+]  # names that only other engines give
 MONTHS = timedelta(days=60)  # by then every dropped table is purged
-LATER = timedelta(days=8)  # by then everything superseded has expired, and every file is old enough to be an orphan
+LATER = timedelta(
+    days=8
+)  # by then everything superseded has expired, and every file is old enough to be an orphan
 
 
 @dataclass
@@ -47,7 +53,9 @@ class Walk:
     tables: dict[TableName, Expected] = field(default_factory=dict)
     dropped: dict[str, Expected] = field(default_factory=dict)
     held: list[tuple[str, int, list[int], ExitStack]] = field(default_factory=list)
-    odd: dict[Parts, list[int]] = field(default_factory=dict)  # rows of tables that have no name of ours
+    odd: dict[Parts, list[int]] = field(
+        default_factory=dict
+    )  # rows of tables that have no name of ours
     number: int = 0
     off: float = 0.0  # by how many seconds this machine's clock is wrong
 
@@ -69,9 +77,14 @@ class Walk:
         expected.rows[head.id] = list(expected.main)
 
     def point(self, table: TableName) -> int:
-        """A state that readers saw. PyIceberg's overwrite passes through another, which is empty."""
+        """A state that readers saw.
+
+        PyIceberg's overwrite passes through another, which is empty.
+        """
         stood = published_snapshots(self.lake.tables.describe(table))
-        return self.chance.choice([snapshot for snapshot in self.tables[table].rows if snapshot in stood])
+        return self.chance.choice(
+            [snapshot for snapshot in self.tables[table].rows if snapshot in stood]
+        )
 
     # -- what may happen
 
@@ -86,13 +99,23 @@ class Walk:
         self._run(table)
 
     def _create(self, parts: Parts, place: str) -> None:
-        """An empty table at a place, which may be spelt in several ways, and lead through a link."""
+        """An empty table at a place, which may be spelt in several ways, and lead through
+        a link.
+        """
         from pyiceberg.schema import Schema
         from pyiceberg.types import LongType, NestedField
 
-        spelt = self.chance.choice([place, place.replace("file:///", "file:/"), place.replace(str(self.lake.root), self.link)])
+        spelt = self.chance.choice(
+            [
+                place,
+                place.replace("file:///", "file:/"),
+                place.replace(str(self.lake.root), self.link),
+            ]
+        )
         self.bench.iceberg.create_namespace_if_not_exists(parts[:-1])
-        self.bench.iceberg.create_table(parts, Schema(NestedField(1, "id", LongType())), location=spelt)
+        self.bench.iceberg.create_table(
+            parts, Schema(NestedField(1, "id", LongType())), location=spelt
+        )
 
     def run(self) -> None:
         if table := self.any():
@@ -193,11 +216,17 @@ class Walk:
             self.odd[parts] = self.tables.pop(table).main
 
     def take_up_files(self) -> None:
-        """`add_files`: rows of one table become rows of another, and the files stay where they are."""
+        """`add_files`: rows of one table become rows of another, and the files stay where
+        they are.
+        """
         source, target = self.any(), self.any()
         if not source or not target or source == target:
             return
-        files = self.bench.iceberg.load_table(source.parts).inspect.data_files()["file_path"].to_pylist()
+        files = (
+            self.bench.iceberg.load_table(source.parts)
+            .inspect.data_files()["file_path"]
+            .to_pylist()
+        )
         to: Parts = self.chance.choice([target.parts, *self.odd])
         if len(files) > len(set(files)):
             return  # taken up twice already; PyIceberg refuses to hand such a list on
@@ -220,14 +249,18 @@ class Walk:
     def restore(self) -> None:
         to = self.name()
         if self.dropped and to not in self.tables:
-            uuid = self.chance.choice(list(self.dropped))  # as they were dropped: a seed tells the same story every time
+            uuid = self.chance.choice(
+                list(self.dropped)
+            )  # as they were dropped: a seed tells the same story every time
             self.lake.tables.restore(uuid, to=to)
             self.tables[to] = self.dropped.pop(uuid)
 
     def begin_reading(self) -> None:
         if table := self.any():
             stack = ExitStack()
-            point = stack.enter_context(protected(self.lake, table, at=self.point(table), seconds=10**8))
+            point = stack.enter_context(
+                protected(self.lake, table, at=self.point(table), seconds=10**8)
+            )
             pointer = self.lake.stores.catalog.pointers([table])[table]
             self.held.append((pointer.location, point.id, self.tables[table].rows[point.id], stack))
 
@@ -246,7 +279,9 @@ class Walk:
 
     def purge(self) -> None:
         self.lake.care(now=self.later(by=MONTHS), only=["purge_dropped"])
-        left = {gone.uuid for gone in self.lake.stores.catalog.dropped()}  # those of which somebody reads a state
+        left = {
+            gone.uuid for gone in self.lake.stores.catalog.dropped()
+        }  # those of which somebody reads a state
         self.dropped = {uuid: expected for uuid, expected in self.dropped.items() if uuid in left}
 
     def end(self) -> None:
@@ -269,9 +304,13 @@ class Walk:
                 assert metadata.refs[tag].snapshot == snapshot
                 assert self.bench.rows(table, tag) == sorted(expected.rows[snapshot])
         for parts, rows in self.odd.items():
-            assert sorted(self.bench.iceberg.load_table(parts).scan().to_arrow()["id"].to_pylist()) == sorted(rows), parts
+            assert sorted(
+                self.bench.iceberg.load_table(parts).scan().to_arrow()["id"].to_pylist()
+            ) == sorted(rows), parts
         for location, snapshot, rows, _ in self.held:
-            assert read_at(location, snapshot) == sorted(rows)  # from the very metadata file that the reader saw
+            assert read_at(location, snapshot) == sorted(
+                rows
+            )  # from the very metadata file that the reader saw
 
     def check_every_snapshot(self) -> None:
         for table, expected in self.tables.items():
@@ -283,12 +322,16 @@ class Walk:
 def read_at(location: str, snapshot: int) -> list[int]:
     from pyiceberg.table import StaticTable
 
-    found: list[int] = StaticTable.from_metadata(location).scan(snapshot_id=snapshot).to_arrow()["id"].to_pylist()
+    found: list[int] = (
+        StaticTable.from_metadata(location).scan(snapshot_id=snapshot).to_arrow()["id"].to_pylist()
+    )
     return sorted(found)
 
 
 @pytest.fixture
-def walk(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Walk]:
+def walk(
+    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Walk]:
     lakebed.create(tmp_path / "lake", environment={})
     bench = sqlite_bench(tmp_path / "lake")
     with lakebed.open(tmp_path / "lake", environment={}) as lake:

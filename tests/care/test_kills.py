@@ -33,7 +33,9 @@ def test_killed_at_any_moment_no_row_is_lost_and_no_file_is_left(tmp_path: Path)
         died += killed(cared, lines=dice.randrange(1, 40), after=dice.choice([0, 0.002, 0.01]))
         begun += bool(cared.files(FOLDER))
         time.sleep(0.5)  # the dead one's leases pass on
-        assert {table: cared.rows(table) for table in TABLES} == {table: [number] for table in TABLES}
+        assert {table: cared.rows(table) for table in TABLES} == {
+            table: [number] for table in TABLES
+        }
         assert cared.rows("silver.copy") == [0]
     assert cared.care(days=40, orphans=True).ok
     assert died > ROUNDS // 2
@@ -44,7 +46,9 @@ def test_killed_at_any_moment_no_row_is_lost_and_no_file_is_left(tmp_path: Path)
 
 
 def killed(cared: CareLake, *, lines: int, after: float) -> bool:
-    """Start care in a process of its own and kill it after it told so many steps and files; whether it died of that."""
+    """Start care in a process of its own and kill it after it told so many steps and files; whether
+    it died of that.
+    """
     command = [sys.executable, "-m", "tests.care.killed", str(cared.lake.root), "40"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) as process:
         assert process.stdout

@@ -1,4 +1,6 @@
-"""Tables of others in the same catalog: whatever care removes, they keep their rows, whatever their names and places."""
+"""Tables of others in the same catalog: whatever care removes, they keep their rows, whatever their
+names and places.
+"""
 
 import shutil
 from collections.abc import Callable
@@ -27,7 +29,9 @@ def create(cared: CareLake, parts: tuple[str, ...], rows: list[int], *, at: str)
 
     schema = Schema(NestedField(1, "id", LongType()))
     cared.lake.iceberg.create_namespace_if_not_exists(parts[:-1])
-    cared.lake.iceberg.create_table(parts, schema, location=cared.lake.root.at(at)).append(ids(rows))
+    cared.lake.iceberg.create_table(parts, schema, location=cared.lake.root.at(at)).append(
+        ids(rows)
+    )
 
 
 def read(cared: CareLake, *parts: str) -> list[int]:
@@ -40,14 +44,18 @@ A, B = ("shop", "silver", "a"), ("shop", "silver", "b")
 
 
 def share_a_folder(cared: CareLake) -> None:
-    """What `RENAME a TO b` and `CREATE TABLE a` of plain Spark come to: both tables lie where `a` lay."""
+    """What `RENAME a TO b` and `CREATE TABLE a` of plain Spark come to: both tables lie where `a`
+    lay.
+    """
     create(cared, A, [1], at=SHARED)
     cared.overwrite("silver.a", [2])
     cared.lake.iceberg.rename_table(A, B)
     create(cared, A, [3], at=SHARED)
 
 
-def test_expiring_a_renamed_table_keeps_the_table_that_was_made_in_its_folder(cared: CareLake) -> None:
+def test_expiring_a_renamed_table_keeps_the_table_that_was_made_in_its_folder(
+    cared: CareLake,
+) -> None:
     share_a_folder(cared)
     done = entry(cared.care(days=9, **EXPIRE), "expire_snapshots")
     assert (done.state, done.subject) == ("done", "shop.silver.b")
@@ -55,7 +63,9 @@ def test_expiring_a_renamed_table_keeps_the_table_that_was_made_in_its_folder(ca
     assert (read(cared, *A), read(cared, *B)) == ([3], [2])
 
 
-def test_purging_a_renamed_table_keeps_the_table_that_was_made_in_its_folder(cared: CareLake) -> None:
+def test_purging_a_renamed_table_keeps_the_table_that_was_made_in_its_folder(
+    cared: CareLake,
+) -> None:
     share_a_folder(cared)
     cared.lake.tables.drop("silver.b")
     before = cared.files()
@@ -72,7 +82,9 @@ def test_purging_a_table_keeps_those_that_lie_in_folders_below_its_own(cared: Ca
     cared.lake.tables.drop("silver.outer")
     assert entry(cared.care(days=31, **PURGE), "purge_dropped").state == "done"
     assert cared.rows("silver.inner") == [2]
-    assert stray in cared.files()  # who writes there has the lease of the table below, which nobody asked for
+    assert (
+        stray in cared.files()
+    )  # who writes there has the lease of the table below, which nobody asked for
     assert not any("silver/data/" in path or "silver/metadata/" in path for path in cared.files())
 
 
@@ -87,10 +99,16 @@ def test_purging_a_table_keeps_a_view_that_lies_in_its_folder(cared: CareLake) -
 
 
 @pytest.mark.parametrize("how", ["expire", "purge"])
-def test_a_file_that_another_table_took_up_stays_when_its_first_table_lets_go_of_it(cared: CareLake, how: str) -> None:
+def test_a_file_that_another_table_took_up_stays_when_its_first_table_lets_go_of_it(
+    cared: CareLake, how: str
+) -> None:
     cared.make("silver.t1", [1, 2])
     cared.make("silver.t2")
-    (data,) = cared.lake.iceberg.load_table(("shop", "silver", "t1")).inspect.data_files()["file_path"].to_pylist()
+    (data,) = (
+        cared.lake.iceberg.load_table(("shop", "silver", "t1"))
+        .inspect.data_files()["file_path"]
+        .to_pylist()
+    )
     cared.lake.iceberg.load_table(("shop", "silver", "t2")).add_files([data])
     if how == "expire":
         cared.overwrite("silver.t1", [9])
@@ -101,7 +119,9 @@ def test_a_file_that_another_table_took_up_stays_when_its_first_table_lets_go_of
     assert cared.rows("silver.t2") == [1, 2]
 
 
-def test_a_landing_file_that_a_table_took_up_survives_the_purge_of_its_zone(cared: CareLake) -> None:
+def test_a_landing_file_that_a_table_took_up_survives_the_purge_of_its_zone(
+    cared: CareLake,
+) -> None:
     cared.make("silver.t1", [1])
     cared.make("silver.t2")
     data = next(cared.folder.glob("shop/warehouse/silver/t1/data/*.parquet"))
@@ -127,12 +147,16 @@ def test_a_lake_of_many_tables_is_followed_once_however_many_of_them_expire(
         followed.append(pointer.location)
         return real(pointer, **options)
 
-    monkeypatch.setattr(type(reach), "files", lambda _, pointer, **options: counted(pointer, **options))
+    monkeypatch.setattr(
+        type(reach), "files", lambda _, pointer, **options: counted(pointer, **options)
+    )
     assert set(states(cared.care(days=9, **EXPIRE)).values()) == {"done"}
     assert len(followed) <= 4 * 6  # what expires, and each table before and after it
 
 
-def test_a_hidden_table_that_goes_while_care_looks_stops_nothing(cared: CareLake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hidden_table_that_goes_while_care_looks_stops_nothing(
+    cared: CareLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Runs make and remove such tables all the time."""
     cared.make("silver.t1", [1])
     cared.overwrite("silver.t1", [2])
@@ -147,23 +171,43 @@ def test_a_hidden_table_that_goes_while_care_looks_stops_nothing(cared: CareLake
     monkeypatch.setattr(type(cared.lake.stores.reach), "files", going)
     cared.lake.stores.files.write("shop/warehouse/silver/t1/data/stray", b"x")
     result = cared.care(days=9, only=["expire_snapshots", "remove_orphans"])
-    assert {(one.state, one.message, one.counts["files"] > 0) for one in result.entries} == {("done", "", True)}
+    assert {(one.state, one.message, one.counts["files"] > 0) for one in result.entries} == {
+        ("done", "", True)
+    }
 
 
 # -- names
 
 
-def add_row(cared: CareLake, namespace: str, name: str, location: str, *, kind: str = "TABLE", catalog: str = "lake") -> None:
+def add_row(
+    cared: CareLake,
+    namespace: str,
+    name: str,
+    location: str,
+    *,
+    kind: str = "TABLE",
+    catalog: str = "lake",
+) -> None:
     from sqlalchemy import insert
 
     from lakebed.engines.database.schema import iceberg_tables
 
-    row = {"catalog_name": catalog, "table_namespace": namespace, "table_name": name, "iceberg_type": kind}
+    row = {
+        "catalog_name": catalog,
+        "table_namespace": namespace,
+        "table_name": name,
+        "iceberg_type": kind,
+    }
     with cared.lake.stores.database.writing() as connection:
         connection.execute(insert(iceberg_tables).values(**row, metadata_location=location))
 
 
-ODD = [("shop", "bronze", "umsätze 2024"), ("shop", "plain"), ("Shop", "bronze", "x"), ("a", "b", "c", "d e")]
+ODD = [
+    ("shop", "bronze", "umsätze 2024"),
+    ("shop", "plain"),
+    ("Shop", "bronze", "x"),
+    ("a", "b", "c", "d e"),
+]
 
 
 @pytest.mark.parametrize("parts", ODD, ids=".".join)
@@ -172,7 +216,11 @@ def test_a_table_whose_name_is_none_of_ours_survives_orphan_removal_expiry_and_p
 ) -> None:
     cared.make("silver.t1", [1])
     create(cared, parts, [5], at="shop/warehouse/bronze/odd")
-    (data,) = cared.lake.iceberg.load_table(("shop", "silver", "t1")).inspect.data_files()["file_path"].to_pylist()
+    (data,) = (
+        cared.lake.iceberg.load_table(("shop", "silver", "t1"))
+        .inspect.data_files()["file_path"]
+        .to_pylist()
+    )
     cared.lake.iceberg.load_table(parts).add_files([data])
     stray = "shop/warehouse/bronze/odd/data/stray"
     cared.lake.stores.files.write(stray, b"x")
@@ -193,18 +241,24 @@ def test_a_view_whose_name_is_none_of_ours_survives_orphan_removal(cared: CareLa
     assert view in cared.files()
 
 
-def test_a_table_of_another_catalog_in_the_same_database_survives_if_it_lies_in_the_lake(cared: CareLake) -> None:
+def test_a_table_of_another_catalog_in_the_same_database_survives_if_it_lies_in_the_lake(
+    cared: CareLake,
+) -> None:
     create(cared, ("shop", "bronze", "x"), [5], at="shop/warehouse/bronze/x")
     location = cared.lake.iceberg.load_table(("shop", "bronze", "x")).metadata_location
     cared.lake.iceberg.drop_table(("shop", "bronze", "x"))
     add_row(cared, "theirs", "x", location, catalog="theirs")
-    add_row(cared, "theirs", "far", "s3://nobody-may-read/metadata/1.metadata.json", catalog="theirs")
+    add_row(
+        cared, "theirs", "far", "s3://nobody-may-read/metadata/1.metadata.json", catalog="theirs"
+    )
     before = cared.files()
     cared.care(days=9, orphans=True)
     assert cared.files() == before
 
 
-def test_while_a_table_whose_name_is_none_of_ours_cannot_be_read_nothing_is_removed(cared: CareLake) -> None:
+def test_while_a_table_whose_name_is_none_of_ours_cannot_be_read_nothing_is_removed(
+    cared: CareLake,
+) -> None:
     cared.make("silver.t1", [1])
     cared.overwrite("silver.t1", [2])
     create(cared, ("shop", "plain"), [5], at="shop/warehouse/bronze/odd")
@@ -226,7 +280,9 @@ def reopened(cared: CareLake, folder: Path) -> CareLake:
     return cared
 
 
-def test_a_lake_that_was_moved_and_is_reached_through_a_symlink_keeps_every_row(cared: CareLake, tmp_path: Path) -> None:
+def test_a_lake_that_was_moved_and_is_reached_through_a_symlink_keeps_every_row(
+    cared: CareLake, tmp_path: Path
+) -> None:
     cared.make("silver.t1", [1])
     cared.overwrite("silver.t1", [2])
     cared.make("silver.gone", [7])
@@ -243,10 +299,14 @@ def test_a_lake_that_was_moved_and_is_reached_through_a_symlink_keeps_every_row(
     assert result.ok, result.entries
     assert cared.rows("silver.t1") == [2]
     assert cared.lake.root == Root.parse(new)
-    assert len([path for path in cared.files() if path.endswith(".parquet")]) == 1  # what expired, was purged or stray is gone
+    assert (
+        len([path for path in cared.files() if path.endswith(".parquet")]) == 1
+    )  # what expired, was purged or stray is gone
 
 
-def test_a_link_inside_the_lake_keeps_the_files_it_leads_to(cared: CareLake, tmp_path: Path) -> None:
+def test_a_link_inside_the_lake_keeps_the_files_it_leads_to(
+    cared: CareLake, tmp_path: Path
+) -> None:
     cared.make("silver.t1", [1])
     folder = cared.folder / "shop/warehouse/silver"
     (folder / "t1").rename(folder / "t1-on-other-disk")
@@ -270,14 +330,20 @@ def copied(cared: CareLake, to: Path) -> CareLake:
 
 
 def everything(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def refusals(result: CareResult) -> dict[str, str]:
     return {one.action: one.message for one in result.entries if one.state == "failed"}
 
 
-def test_care_of_a_copy_that_was_not_relocated_removes_nothing_and_names_the_table(cared: CareLake, tmp_path: Path) -> None:
+def test_care_of_a_copy_that_was_not_relocated_removes_nothing_and_names_the_table(
+    cared: CareLake, tmp_path: Path
+) -> None:
     cared.make("silver.t1", [1])
     cared.overwrite("silver.t1", [2])
     cared.make("silver.gone", [3])
@@ -287,14 +353,23 @@ def test_care_of_a_copy_that_was_not_relocated_removes_nothing_and_names_the_tab
     before = everything(original), everything(copy / "shop")
     for dry in (True, False):
         result = cared.care(days=31, orphans=True, dry_run=dry)
-        assert {"remove_orphans", "expire_snapshots", "purge_dropped"} <= {one.action for one in result.entries}
-        assert all("shop.silver." in one.message and "lakebed relocate" in one.message for one in result.entries), result
+        assert {"remove_orphans", "expire_snapshots", "purge_dropped"} <= {
+            one.action for one in result.entries
+        }
+        assert all(
+            "shop.silver." in one.message and "lakebed relocate" in one.message
+            for one in result.entries
+        ), result
     assert set(refusals(result)) == {"remove_orphans", "expire_snapshots", "purge_dropped"}
     assert (everything(original), everything(copy / "shop")) == before
 
 
-def test_a_table_that_lies_elsewhere_by_the_will_of_its_maker_stops_nothing(cared: CareLake, tmp_path: Path) -> None:
-    """Neither one of another lake that was taken up, though this lake has a table of the same name and folder."""
+def test_a_table_that_lies_elsewhere_by_the_will_of_its_maker_stops_nothing(
+    cared: CareLake, tmp_path: Path
+) -> None:
+    """Neither one of another lake that was taken up, though this lake has a table of the same name
+    and folder.
+    """
     other = CareLake(Root.parse(tmp_path / "other"))
     other.make("silver.t1", [5])
     location = other.lake.iceberg.load_table(("shop", "silver", "t1")).metadata_location
@@ -307,15 +382,24 @@ def test_a_table_that_lies_elsewhere_by_the_will_of_its_maker_stops_nothing(care
     cared.lake.stores.files.write("shop/warehouse/silver/t1/data/stray", b"x")
     result = cared.care(days=9, orphans=True)
     assert set(states(result).values()) == {"done"}
-    assert {("remove_orphans", "shop/warehouse/silver/t1"), ("expire_snapshots", "shop.silver.t1")} <= set(states(result))
+    assert {
+        ("remove_orphans", "shop/warehouse/silver/t1"),
+        ("expire_snapshots", "shop.silver.t1"),
+    } <= set(states(result))
     assert everything(other.folder) == before
     assert cared.rows("silver.t1") == [2]
 
 
-def test_a_link_that_leads_to_itself_keeps_everything_and_names_the_table(cared: CareLake, tmp_path: Path) -> None:
+def test_a_link_that_leads_to_itself_keeps_everything_and_names_the_table(
+    cared: CareLake, tmp_path: Path
+) -> None:
     cared.make("silver.t1", [1])
     create(cared, ("shop", "silver", "t2"), [2], at="shop/warehouse/silver/t2")
-    (data,) = cared.lake.iceberg.load_table(("shop", "silver", "t2")).inspect.data_files()["file_path"].to_pylist()
+    (data,) = (
+        cared.lake.iceberg.load_table(("shop", "silver", "t2"))
+        .inspect.data_files()["file_path"]
+        .to_pylist()
+    )
     file = cared.folder / str(cared.lake.root.relative(data))
     file.rename(file.with_name("moved"))
     file.symlink_to(file.name)
@@ -324,8 +408,13 @@ def test_a_link_that_leads_to_itself_keeps_everything_and_names_the_table(cared:
     assert (file.parent / "moved").exists()
 
 
-def test_a_run_in_a_copy_that_was_not_relocated_writes_nothing_into_the_original(cared: CareLake, tmp_path: Path) -> None:
-    """Nor does any other change; the copy is written to as soon as it is relocated. No JVM starts to find that out."""
+def test_a_run_in_a_copy_that_was_not_relocated_writes_nothing_into_the_original(
+    cared: CareLake, tmp_path: Path
+) -> None:
+    """Nor does any other change; the copy is written to as soon as it is relocated.
+
+    No JVM starts to find that out.
+    """
     cared.make("silver.t1", [1])
     (cared.folder / "shop/pipelines/silver/t1").mkdir(parents=True)
     (cared.folder / "shop/pipelines/silver/t1/pipeline.sql").write_text("SELECT 2 AS id")
@@ -336,7 +425,9 @@ def test_a_run_in_a_copy_that_was_not_relocated_writes_nothing_into_the_original
         lambda: lake.run(),
         lambda: lake.write("shop.silver.t1", ids([3])),
         lambda: lake.execute("DELETE FROM shop.silver.t1"),
-        lambda: lake.tables.rollback("silver.t1", lake.tables.describe("silver.t1").refs["main"].snapshot),
+        lambda: lake.tables.rollback(
+            "silver.t1", lake.tables.describe("silver.t1").refs["main"].snapshot
+        ),
         lambda: lake.tables.tag("silver.t1", "v1"),
         lambda: lake.tables.clone("silver.t1", "shop.silver.t2"),
         lambda: lake.tables.rename("silver.t1", "shop.silver.t2"),

@@ -1,4 +1,6 @@
-"""Orphans are what no table of the lake reaches: whatever its name is now, wherever its folder, however a path is spelt."""
+"""Orphans are what no table of the lake reaches: whatever its name is now, wherever its folder,
+however a path is spelt.
+"""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -38,7 +40,9 @@ def test_what_nobody_reaches_is_reported_and_removed_only_when_asked(cared: Care
     found = entry(cared.care(days=4), "remove_orphans")
     assert (found.state, found.counts, found.bytes) == ("reported", {"files": 1}, 10)
     assert STRAY in cared.files()
-    assert entry(cared.care(days=4, dry_run=True, orphans=True), "remove_orphans").state == "reported"
+    assert (
+        entry(cared.care(days=4, dry_run=True, orphans=True), "remove_orphans").state == "reported"
+    )
     assert STRAY in cared.files()
     done = entry(cared.care(days=4, orphans=True), "remove_orphans")
     assert (done.state, done.counts, done.bytes) == ("done", {"files": 1}, 10)
@@ -63,18 +67,39 @@ def test_young_files_are_no_orphans(cared: CareLake) -> None:
 
 @pytest.mark.parametrize("days", [0.1, 1, 3])
 def test_no_setting_makes_a_file_of_less_than_a_day_an_orphan(days: float) -> None:
-    files = [old("shop/warehouse/silver/t/data/a", days=0.9), old("shop/warehouse/silver/t/data/b", days=9)]
+    files = [
+        old("shop/warehouse/silver/t/data/a", days=0.9),
+        old("shop/warehouse/silver/t/data/b", days=9),
+    ]
     found = find_orphans(files, set(), set(), days=days, now=NOW)
-    assert [file.path for file in found["shop/warehouse/silver/t"]] == ["shop/warehouse/silver/t/data/b"]
+    assert [file.path for file in found["shop/warehouse/silver/t"]] == [
+        "shop/warehouse/silver/t/data/b"
+    ]
 
 
-def test_only_files_in_table_folders_count_and_the_mark_of_a_used_one_does_not(cared: CareLake) -> None:
+def test_only_files_in_table_folders_count_and_the_mark_of_a_used_one_does_not(
+    cared: CareLake,
+) -> None:
     assert folder_of("shop/warehouse/silver/t/data/x") == "shop/warehouse/silver/t"
-    assert folder_of("shop/landing/silver/t/x") == folder_of("shop/warehouse/silver/x") == folder_of("shop/warehouse/x") == ""
-    for path in (STRAY, "shop/landing/z/data/x", "shop/warehouse/loose", "shop/warehouse/silver/loose", ".data/warehouse/a/b/c"):
+    assert (
+        folder_of("shop/landing/silver/t/x")
+        == folder_of("shop/warehouse/silver/x")
+        == folder_of("shop/warehouse/x")
+        == ""
+    )
+    for path in (
+        STRAY,
+        "shop/landing/z/data/x",
+        "shop/warehouse/loose",
+        "shop/warehouse/silver/loose",
+        ".data/warehouse/a/b/c",
+    ):
         plant(cared, path)
     assert [file.path for file in list_warehouses(cared.lake.stores.files)] == [STRAY]
-    listed = [old(f"shop/warehouse/silver/t/{USED_MARKER}"), old("shop/warehouse/silver/v/metadata/x.json")]
+    listed = [
+        old(f"shop/warehouse/silver/t/{USED_MARKER}"),
+        old("shop/warehouse/silver/v/metadata/x.json"),
+    ]
     assert find_orphans(listed, set(), {"shop/warehouse/silver/v"}, days=3, now=NOW) == {}
 
 
@@ -87,9 +112,14 @@ def test_rename_recreate_drop_and_restore_then_orphan_removal_loses_no_row(cared
     cared.lake.tables.drop("silver.gone")
     cared.make("silver.gone", [7])
     cared.lake.tables.drop("silver.orders")
-    planted = {plant(cared, f"shop/warehouse/silver/{name}/data/stray") for name in ("orders", "former", "gone")}
+    planted = {
+        plant(cared, f"shop/warehouse/silver/{name}/data/stray")
+        for name in ("orders", "former", "gone")
+    }
     result = cared.care(days=20, orphans=True)
-    assert {state for (action, _), state in states(result).items() if action == "remove_orphans"} == {"done"}
+    assert {
+        state for (action, _), state in states(result).items() if action == "remove_orphans"
+    } == {"done"}
     assert not planted & cared.files()
     cared.lake.tables.restore("silver.orders")
     cared.lake.tables.rename("silver.gone", "shop.silver.later")
@@ -110,11 +140,17 @@ def test_clones_and_every_ref_are_reached(cared: CareLake) -> None:
     cared.care(days=20, orphans=True)
     assert cared.rows("silver.copy") == [1, 2, 9]
     cared.lake.tables.restore("silver.orders")
-    assert [cared.rows("silver.orders", ref) for ref in ("v1", "dev", "main")] == [[1, 2], [1, 2, 3], [4]]
+    assert [cared.rows("silver.orders", ref) for ref in ("v1", "dev", "main")] == [
+        [1, 2],
+        [1, 2, 3],
+        [4],
+    ]
 
 
 def respell(cared: CareLake, table: str, spelling: str) -> None:
-    """The same table under another spelling of its addresses, save those inside of manifests: so both are met at once."""
+    """The same table under another spelling of its addresses, save those inside of manifests: so
+    both are met at once.
+    """
     name = cared.name(table)
     pointer = cared.lake.stores.catalog.pointers([name])[name]
     file = cared.folder / str(cared.lake.root.relative(pointer.location))
@@ -123,11 +159,15 @@ def respell(cared: CareLake, table: str, spelling: str) -> None:
         from sqlalchemy import text
 
         swapped = re.sub(r"file:/*", spelling, pointer.location)
-        connection.execute(text("update iceberg_tables set metadata_location = :to"), {"to": swapped})
+        connection.execute(
+            text("update iceberg_tables set metadata_location = :to"), {"to": swapped}
+        )
 
 
 @pytest.mark.parametrize("spelling", ["file:/", "file:///", "file:////", "/"])
-def test_no_spelling_of_a_folder_makes_a_live_file_an_orphan(cared: CareLake, spelling: str) -> None:
+def test_no_spelling_of_a_folder_makes_a_live_file_an_orphan(
+    cared: CareLake, spelling: str
+) -> None:
     cared.make("silver.orders", [1, 2])
     cared.overwrite("silver.orders", [3])
     respell(cared, "silver.orders", spelling)
@@ -142,9 +182,14 @@ def test_no_spelling_of_a_folder_makes_a_live_file_an_orphan(cared: CareLake, sp
 @pytest.mark.s3
 @pytest.mark.postgres
 @pytest.mark.parametrize("spelling", ["s3:", "s3a:", "s3n:"])
-def test_no_spelling_of_a_bucket_makes_a_live_file_an_orphan(bucket: Bucket, database: Database, spelling: str) -> None:
+def test_no_spelling_of_a_bucket_makes_a_live_file_an_orphan(
+    bucket: Bucket, database: Database, spelling: str
+) -> None:
     catalog = {"kind": "postgres", "url": database.url, "user": database.user}
-    settings = {"catalog": catalog, "files": {"endpoint": bucket.settings.endpoint, "region": bucket.settings.region}}
+    settings = {
+        "catalog": catalog,
+        "files": {"endpoint": bucket.settings.endpoint, "region": bucket.settings.region},
+    }
     cared = CareLake(bucket.root, settings=settings, environment=secrets_of(bucket, database))
     cared.make("silver.orders", [1, 2])
     cared.overwrite("silver.orders", [3])
@@ -152,7 +197,11 @@ def test_no_spelling_of_a_bucket_makes_a_live_file_an_orphan(bucket: Bucket, dat
         from sqlalchemy import text
 
         connection.execute(
-            text("update iceberg_tables set metadata_location = replace(metadata_location, 's3:', :to)"), {"to": spelling}
+            text(
+                "update iceberg_tables set metadata_location = replace(metadata_location, 's3:',"
+                " :to)"
+            ),
+            {"to": spelling},
         )
     plant(cared, STRAY)
     assert entry(cared.care(days=5, **ORPHANS), "remove_orphans").counts == {"files": 1}
@@ -170,11 +219,15 @@ def secrets_of(bucket: Bucket, database: Database) -> dict[str, str]:
         "LAKEBED_FILES_ACCESS_KEY_ID": files.access_key_id.get_secret_value(),
         "LAKEBED_FILES_SECRET_ACCESS_KEY": files.secret_access_key.get_secret_value(),
     }
-    return found | ({"LAKEBED_CATALOG_PASSWORD": str(database.password)} if database.password else {})
+    return found | (
+        {"LAKEBED_CATALOG_PASSWORD": str(database.password)} if database.password else {}
+    )
 
 
 @pytest.mark.parametrize("kind", ["metadata.json", "-m0.avro"])
-def test_while_a_table_cannot_be_read_no_orphan_is_removed_anywhere(cared: CareLake, kind: str) -> None:
+def test_while_a_table_cannot_be_read_no_orphan_is_removed_anywhere(
+    cared: CareLake, kind: str
+) -> None:
     cared.make("silver.orders", [1])
     cared.make("silver.broken", [1])
     plant(cared, STRAY)
@@ -229,12 +282,20 @@ def test_an_emptied_folder_is_never_used_again(cared: CareLake) -> None:
     ("folder", "leases"),
     [
         ("shop/warehouse/silver/orders", ["shop.silver.orders"]),
-        ("shop/warehouse/silver/orders-0a1b2c3d", ["shop.silver.orders", "shop.silver.orders-0a1b2c3d"]),
+        (
+            "shop/warehouse/silver/orders-0a1b2c3d",
+            ["shop.silver.orders", "shop.silver.orders-0a1b2c3d"],
+        ),
         ("shop/warehouse/~2eraw/~5fx", ['shop.".raw"._x']),
-        ("shop/warehouse/silver/stage_" + "0" * 32, ["shop.gold.sums", "shop.silver.stage_" + "0" * 32]),
+        (
+            "shop/warehouse/silver/stage_" + "0" * 32,
+            ["shop.gold.sums", "shop.silver.stage_" + "0" * 32],
+        ),
     ],
 )
-def test_the_leases_of_a_folder_are_those_of_whoever_may_write_there(folder: str, leases: list[str]) -> None:
+def test_the_leases_of_a_folder_are_those_of_whoever_may_write_there(
+    folder: str, leases: list[str]
+) -> None:
     owners = {"0" * 32: TableName("shop", "gold", "sums")}
     assert list(lease_names(folder, Stock(()), owners.get)) == leases
 

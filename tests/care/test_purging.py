@@ -1,4 +1,6 @@
-"""Runs, branches, staging, logs, archived files, events and releases of a real lake, each after its time."""
+"""Runs, branches, staging, logs, archived files, events and releases of a real lake, each after its
+time.
+"""
 
 import json
 import os
@@ -13,7 +15,9 @@ from lakebed.ports import Event, InputPin, RunRecord, RunState, Verdict
 from tests.care.lakes import CareLake, entry, states
 
 
-def record(cared: CareLake, run_id: str, *, state: RunState = "failed", days: float = 0, **parts: Any) -> RunRecord:
+def record(
+    cared: CareLake, run_id: str, *, state: RunState = "failed", days: float = 0, **parts: Any
+) -> RunRecord:
     """A run of `silver.orders` that began some days ago."""
     began = datetime.now(UTC) - timedelta(days=days)
     made = RunRecord(run_id, "i", cared.name("silver.orders"), state, began, **parts)
@@ -38,7 +42,9 @@ def test_a_run_whose_lease_nobody_has_is_closed_with_its_branch_and_pins(cared: 
     assert set(cared.meta("silver.orders").refs) == {"main"}
 
 
-def test_the_branch_of_a_failed_run_goes_after_six_hours_and_its_rows_a_week_later(cared: CareLake) -> None:
+def test_the_branch_of_a_failed_run_goes_after_six_hours_and_its_rows_a_week_later(
+    cared: CareLake,
+) -> None:
     cared.make("silver.orders", [1])
     run_id = new_run_id()
     record(cared, run_id)
@@ -68,7 +74,9 @@ def test_records_beyond_their_number_and_verdicts_beyond_theirs_go(cared: CareLa
         record(cared, f"{number:032}", days=12 - number, verdicts=(verdict,))
     folder = cared.folder / "shop/pipelines/silver/orders"
     folder.mkdir(parents=True)
-    (folder / "config.yaml").write_text("care: {runs_max_per_pipeline: 8, verdicts_max_per_gate: 3}\n")
+    (folder / "config.yaml").write_text(
+        "care: {runs_max_per_pipeline: 8, verdicts_max_per_gate: 3}\n"
+    )
     done = entry(cared.care(), "purge_runs")
     assert done.counts == {"runs": 4, "verdicts": 5}
     left = cared.lake.stores.records.runs(table=cared.name("silver.orders"))
@@ -79,8 +87,18 @@ def test_records_beyond_their_number_and_verdicts_beyond_theirs_go(cared: CareLa
 def test_logs_and_staging_go_and_what_is_beside_them_stays(cared: CareLake) -> None:
     run_id = new_run_id()
     record(cared, run_id)
-    ours = (f"logs/runs/{run_id}.log", "logs/spark/20260101-000000-7.log", f"staging/{run_id}/a/b.csv")
-    others = ("logs/syslog", "logs/runs/notes.txt", "staging/mine/a.csv", "staging/loose", "artifacts/x.json")
+    ours = (
+        f"logs/runs/{run_id}.log",
+        "logs/spark/20260101-000000-7.log",
+        f"staging/{run_id}/a/b.csv",
+    )
+    others = (
+        "logs/syslog",
+        "logs/runs/notes.txt",
+        "staging/mine/a.csv",
+        "staging/loose",
+        "artifacts/x.json",
+    )
     for path in (*ours, *others):
         cared.lake.stores.files.write(f".data/{path}", b"1234")
     assert cared.care(days=0.5).entries == ()
@@ -94,7 +112,9 @@ def test_logs_and_staging_go_and_what_is_beside_them_stays(cared: CareLake) -> N
     assert (cared.folder / ".data/lake.db").exists()
 
 
-def test_archived_files_go_where_the_zone_says_so_and_not_while_its_reader_runs(cared: CareLake) -> None:
+def test_archived_files_go_where_the_zone_says_so_and_not_while_its_reader_runs(
+    cared: CareLake,
+) -> None:
     files, run_id = cared.lake.stores.files, new_run_id()
     for zone in ("orders", "kept"):
         files.write(f"shop/landing/{zone}/_processed/{run_id}/a.csv", b"12345")
@@ -104,9 +124,19 @@ def test_archived_files_go_where_the_zone_says_so_and_not_while_its_reader_runs(
     with cared.lake.tables.lease("shop.silver.orders", holder="a full refresh"):
         assert entry(cared.care(days=31), "purge_processed").state == "skipped"
     done = entry(cared.care(days=31), "purge_processed")
-    assert (done.state, done.counts, done.bytes, done.subject) == ("done", {"files": 1}, 5, "shop.orders")
+    assert (done.state, done.counts, done.bytes, done.subject) == (
+        "done",
+        {"files": 1},
+        5,
+        "shop.orders",
+    )
     left = {path.removeprefix("shop/landing/") for path in cared.files("shop/landing")}
-    assert left == {"orders/zone.yaml", "orders/waiting.csv", "kept/waiting.csv", f"kept/_processed/{run_id}/a.csv"}
+    assert left == {
+        "orders/zone.yaml",
+        "orders/waiting.csv",
+        "kept/waiting.csv",
+        f"kept/_processed/{run_id}/a.csv",
+    }
 
 
 def take(cared: CareLake, zone: ZoneName, run_id: str) -> None:
@@ -115,10 +145,14 @@ def take(cared: CareLake, zone: ZoneName, run_id: str) -> None:
 
     table = cared.name("silver.orders")
     taken = ConsumedFile(table, zone, f"{zone.folder}/a.csv", "e", 5, run_id)
-    cared.lake.stores.catalog.commit(Publication(run_id, ()), expected={}, records=PublicationRecords(consumed=(taken,)))
+    cared.lake.stores.catalog.commit(
+        Publication(run_id, ()), expected={}, records=PublicationRecords(consumed=(taken,))
+    )
 
 
-def test_events_and_care_s_own_entries_go_after_a_year_unless_a_follower_needs_them(cared: CareLake) -> None:
+def test_events_and_care_s_own_entries_go_after_a_year_unless_a_follower_needs_them(
+    cared: CareLake,
+) -> None:
     stores = cared.lake.stores
     stores.events.follow("mirror")
     stores.events.append(Event("altered", TableName("shop", "silver", "orders")))
@@ -155,7 +189,9 @@ def test_the_command_says_what_is_due_and_what_was_done(cared: CareLake) -> None
     assert "reported purge_runs shop.silver.orders: 1 run;" in said
     assert "nothing was changed" in said
     told = json.loads(lakebed(cared, "care", "--json"))
-    assert [(one["action"], one["state"], one["counts"]) for one in told["entries"]] == [("purge_runs", "done", {"runs": 1})]
+    assert [(one["action"], one["state"], one["counts"]) for one in told["entries"]] == [
+        ("purge_runs", "done", {"runs": 1})
+    ]
     assert "nothing is due" in lakebed(cared, "care")
     assert "snapshot_max_age_days" in lakebed(cared, "care", "--settings", "orders")
 
@@ -163,7 +199,11 @@ def test_the_command_says_what_is_due_and_what_was_done(cared: CareLake) -> None
 def lakebed(cared: CareLake, *arguments: str) -> str:
     program = Path(sys.executable).parent / "lakebed"
     done = subprocess.run(
-        [program, *arguments, "--lake", str(cared.lake.root)], capture_output=True, text=True, check=False, env=os.environ
+        [program, *arguments, "--lake", str(cared.lake.root)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

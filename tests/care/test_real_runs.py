@@ -1,4 +1,6 @@
-"""Real runs, rollbacks with the files they took, compaction, expiry and orphan removal, in any order: no row lost, none twice."""
+"""Real runs, rollbacks with the files they took, compaction, expiry and orphan removal, in any
+order: no row lost, none twice.
+"""
 
 import random
 from contextlib import ExitStack
@@ -45,7 +47,9 @@ class Walk:
         self.main, self.waiting = self.main | self.waiting, frozenset()
 
     def roll_back(self) -> None:
-        to = self.chance.choice(sorted(published_snapshots(self.shop.lake.tables.describe("orders"))))
+        to = self.chance.choice(
+            sorted(published_snapshots(self.shop.lake.tables.describe("orders")))
+        )
         requeue = self.chance.random() < 0.5
         self.shop.lake.tables.rollback("orders", to, files="requeue" if requeue else "exclude")
         undone = self.main - self.states[to]
@@ -53,13 +57,17 @@ class Walk:
         self.waiting = (self.waiting | (undone if requeue else frozenset())) - self.main
 
     def tag(self) -> None:
-        at = self.chance.choice(sorted(published_snapshots(self.shop.lake.tables.describe("orders"))))
+        at = self.chance.choice(
+            sorted(published_snapshots(self.shop.lake.tables.describe("orders")))
+        )
         self.tags[f"v{len(self.tags)}"] = at
         self.shop.lake.tables.tag("orders", f"v{len(self.tags) - 1}", at=at)
 
     def read(self) -> None:
         stack = ExitStack()
-        at = self.chance.choice(sorted(published_snapshots(self.shop.lake.tables.describe("orders"))))
+        at = self.chance.choice(
+            sorted(published_snapshots(self.shop.lake.tables.describe("orders")))
+        )
         stack.enter_context(protected(self.shop.lake, "orders", at=at, seconds=10**8))
         self.reading.append((at, stack))
 
@@ -86,13 +94,18 @@ class Walk:
 
 @pytest.mark.parametrize("seed", range(SCALE))
 def test_no_row_is_lost_and_none_comes_twice(shop: TestLake, seed: int) -> None:
-    shop.pipeline("silver.orders", QUERY, CONFIG + ("archive_landing_zones: true\n" if seed % 2 == 0 else ""))
+    shop.pipeline(
+        "silver.orders", QUERY, CONFIG + ("archive_landing_zones: true\n" if seed % 2 == 0 else "")
+    )
     walk = Walk(shop, random.Random(seed))
     happenings = [
         walk.run, walk.run, walk.run, walk.roll_back, walk.roll_back, walk.tag, walk.read, walk.compact, walk.expire,
         walk.remove_orphans,
     ]  # fmt: skip
-    for begin in (*[walk.run] * 5, walk.compact):  # five files are the least that Iceberg makes one of
+    for begin in (
+        *[walk.run] * 5,
+        walk.compact,
+    ):  # five files are the least that Iceberg makes one of
         begin()
         walk.check()
     for _ in range(STEPS):

@@ -34,7 +34,12 @@ def test_a_checksum_belongs_to_its_file() -> None:
 def test_missing_files_are_no_error_and_progress_is_told() -> None:
     files, told = MemoryFiles(), list[tuple[int, int]]()
     files.write("a/b/c", b"123")
-    assert sized(files, {"a/b/c": None, "a/b/gone": None, "a/b/known": 7}) == {"a/b/c": 3, "a/b/known": 7}
-    assert delete_files(files, ["a/b/c", "a/b/gone"], on_progress=lambda *both: told.append(both)) == 2
+    assert sized(files, {"a/b/c": None, "a/b/gone": None, "a/b/known": 7}) == {
+        "a/b/c": 3,
+        "a/b/known": 7,
+    }
+    assert (
+        delete_files(files, ["a/b/c", "a/b/gone"], on_progress=lambda *both: told.append(both)) == 2
+    )
     assert told == [(1, 2), (2, 2)]
     assert list(files.list()) == []

@@ -22,7 +22,10 @@ def test_snapshots_expire_and_files_that_lie_elsewhere_are_left(rest_only_bench:
     lake = Lake(bench.root, bench.settings, environment={})
     assert lake.care(str(table), dry_run=True).entries == ()
     result = lake.care(str(table), str(dropped), now=datetime.now(UTC) + timedelta(days=40))
-    assert states(result) == {("expire_snapshots", str(table)): "done", ("purge_dropped", str(dropped)): "done"}
+    assert states(result) == {
+        ("expire_snapshots", str(table)): "done",
+        ("purge_dropped", str(dropped)): "done",
+    }
     assert len(lake.tables.describe(table).snapshots) == 1
     assert bench.rows(table) == [1, 2, 3]
     assert [gone for gone in bench.catalog.dropped() if gone.table == dropped] == []
@@ -30,7 +33,9 @@ def test_snapshots_expire_and_files_that_lie_elsewhere_are_left(rest_only_bench:
     lake.close()
 
 
-def test_a_dropped_table_whose_files_another_took_up_is_kept_for_the_server_would_remove_them(rest_only_bench: RealBench) -> None:
+def test_a_dropped_table_whose_files_another_took_up_is_kept_for_the_server_would_remove_them(
+    rest_only_bench: RealBench,
+) -> None:
     bench = rest_only_bench
     lent, taker = bench.table("lent"), bench.table("taker")
     bench.write(lent, [4])

@@ -17,10 +17,23 @@ def load(text: str = "", **environment: str) -> Settings:
 
 def test_the_defaults_are_those_of_the_design() -> None:
     care = load().care
-    kept = (care.runs_max_per_pipeline, care.runs_max_age_days, care.logs_max_age_days, care.verdicts_max_per_gate)
+    kept = (
+        care.runs_max_per_pipeline,
+        care.runs_max_age_days,
+        care.logs_max_age_days,
+        care.verdicts_max_per_gate,
+    )
     assert kept == (100, 90, 30, 100)
-    assert (care.events_max_age_days, care.dead_branch_max_age_hours, care.interval_minutes) == (365, 6, 15)
-    assert (care.snapshot_max_age_days, care.orphan_file_max_age_days, care.dropped_max_age_days) == (7, 3, 30)
+    assert (care.events_max_age_days, care.dead_branch_max_age_hours, care.interval_minutes) == (
+        365,
+        6,
+        15,
+    )
+    assert (
+        care.snapshot_max_age_days,
+        care.orphan_file_max_age_days,
+        care.dropped_max_age_days,
+    ) == (7, 3, 30)
     assert care.remove_orphans is False
 
 
@@ -31,7 +44,11 @@ def test_each_setting_comes_from_the_nearest_level_that_says_something() -> None
         "tables: {shop.silver.orders: {care: {runs_max_age_days: 13}}}\n"
     )
     found = settings.care_for(ORDERS, own=TableCare(compact=False))
-    assert (found.snapshot_max_age_days, found.min_snapshots_to_keep, found.runs_max_age_days) == (10, 3, 13)
+    assert (found.snapshot_max_age_days, found.min_snapshots_to_keep, found.runs_max_age_days) == (
+        10,
+        3,
+        13,
+    )
     assert (found.compact, found.compact_min_files, found.dropped_max_age_days) == (False, 50, 30)
     other = settings.care_for(TableName("stock", "silver", "orders"))
     assert (other.min_snapshots_to_keep, other.runs_max_age_days) == (2, 11)
@@ -39,7 +56,10 @@ def test_each_setting_comes_from_the_nearest_level_that_says_something() -> None
 
 def test_a_patch_that_says_the_default_is_a_word_too() -> None:
     """What is said counts, not whether it differs: or nobody could come back to a default."""
-    settings = load("care: {snapshot_max_age_days: 30}\ntables: {shop.silver.orders: {care: {snapshot_max_age_days: 7}}}\n")
+    settings = load(
+        "care: {snapshot_max_age_days: 30}\ntables: {shop.silver.orders: {care:"
+        " {snapshot_max_age_days: 7}}}\n"
+    )
     assert settings.care_for(ORDERS).snapshot_max_age_days == 7
 
 
@@ -78,7 +98,10 @@ def test_a_variable_is_held_to_the_same_bound() -> None:
     [
         ("a: 1\ncare:\n  snapshot_max_age_days: 0.5\n", "below the safe bound"),
         ("a: 1\ncare:\n  snapshot_max_age: 9\n", "Did you mean snapshot_max_age_days"),
-        ("a: 1\ncare:\n  interval_minutes: 9\n", "there is no setting"),  # the lake's own, not a table's
+        (
+            "a: 1\ncare:\n  interval_minutes: 9\n",
+            "there is no setting",
+        ),  # the lake's own, not a table's
     ],
 )
 def test_a_pipelines_own_care_is_refused_at_its_line(text: str, said: str) -> None:
@@ -107,7 +130,10 @@ def test_who_says_what_can_be_asked(cared: CareLake) -> None:
     (folder / "config.yaml").write_text("care: {snapshot_max_age_days: 30}\n")
     view = cared.lake.care_settings("orders")
     assert view.overrides == {"pipeline": {"snapshot_max_age_days": 30}}
-    assert (view.system["snapshot_max_age_days"], view.effective["snapshot_max_age_days"]) == (7, 30)
+    assert (view.system["snapshot_max_age_days"], view.effective["snapshot_max_age_days"]) == (
+        7,
+        30,
+    )
 
 
 def test_a_deleted_drafts_release_keeps_its_say(cared: CareLake) -> None:

@@ -1,4 +1,6 @@
-"""What docs/reference.md says of the JSON that commands print, read so that answers can be compared with it."""
+"""What docs/reference.md says of the JSON that commands print, read so that answers can be compared
+with it.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -8,7 +10,9 @@ from typing import Any
 
 REFERENCE = Path(__file__).parent.parent.parent / "docs" / "reference.md"
 HEADING = "\n## JSON of each command\n"
-_LINE = re.compile(r"(?P<indent> *)(?P<name>\S.*?)(?P<absent>\??): (?P<type>\S+(?: \S+)*)(?: {2,}.*)?")
+_LINE = re.compile(
+    r"(?P<indent> *)(?P<name>\S.*?)(?P<absent>\??): (?P<type>\S+(?: \S+)*)(?: {2,}.*)?"
+)
 _PLAIN: Mapping[str, tuple[type, ...]] = {
     "text": (str,),
     "time": (str,),
@@ -35,7 +39,9 @@ class Line:
 
 
 def described(text: str | None = None) -> dict[str, Line]:
-    """The lines without indentation, by name: commands, `error`, and the shapes with a name of their own."""
+    """The lines without indentation, by name: commands, `error`, and the shapes with a name of
+    their own.
+    """
     section = (text or REFERENCE.read_text()).split(HEADING, 1)[1].split("\n## ", 1)[0]
     found: dict[str, Line] = {}
     for block in re.findall(r"```text\n(.*?)```", section, re.DOTALL):
@@ -43,7 +49,10 @@ def described(text: str | None = None) -> dict[str, Line]:
         for text_line in filter(str.strip, block.splitlines()):
             read = _LINE.fullmatch(text_line)
             assert read, f"not `key: type`: {text_line}"
-            indent, line = len(read["indent"]), Line(read["name"], read["type"], bool(read["absent"]))
+            indent, line = (
+                len(read["indent"]),
+                Line(read["name"], read["type"], bool(read["absent"])),
+            )
             while above and above[-1][0] >= indent:
                 above.pop()
             if above:
@@ -60,7 +69,9 @@ def differences(value: Any, line: Line, named: Mapping[str, Line]) -> list[str]:
     return list(_differences(value, line.type, line.below, named, line.name))
 
 
-def _differences(value: Any, type_: str, below: list[Line], named: Mapping[str, Line], where: str) -> Iterator[str]:
+def _differences(
+    value: Any, type_: str, below: list[Line], named: Mapping[str, Line], where: str
+) -> Iterator[str]:
     choices = _choices(type_)
     fitting = [choice for choice in choices if _is_of_kind(value, choice, named)]
     if not fitting:
@@ -71,7 +82,9 @@ def _differences(value: Any, type_: str, below: list[Line], named: Mapping[str, 
         yield from found[0]
 
 
-def _inside(value: Any, choice: str, below: list[Line], named: Mapping[str, Line], where: str) -> Iterator[str]:
+def _inside(
+    value: Any, choice: str, below: list[Line], named: Mapping[str, Line], where: str
+) -> Iterator[str]:
     kind, _, of = choice.partition(" of ")
     if kind == "time" and not _TIME.fullmatch(value):
         yield f"{where} is {value!r}, and no time"
@@ -86,9 +99,13 @@ def _inside(value: Any, choice: str, below: list[Line], named: Mapping[str, Line
             yield from _differences(one, of or "object", below, named, f"{where}[{place}]")
 
 
-def _keys(value: dict[str, Any], lines: list[Line], named: Mapping[str, Line], where: str) -> Iterator[str]:
+def _keys(
+    value: dict[str, Any], lines: list[Line], named: Mapping[str, Line], where: str
+) -> Iterator[str]:
     known = {line.name: line for line in lines}
-    yield from (f"{where} has a key {key} that is not described" for key in value if key not in known)
+    yield from (
+        f"{where} has a key {key} that is not described" for key in value if key not in known
+    )
     for key, line in known.items():
         if key in value:
             yield from _differences(value[key], line.type, line.below, named, f"{where}.{key}")

@@ -1,4 +1,6 @@
-"""A small lake for tests of commands: two zones, two bronze tables, one silver with gates, one gold."""
+"""A small lake for tests of commands: two zones, two bronze tables, one silver with gates, one
+gold.
+"""
 
 import os
 import time
@@ -9,14 +11,23 @@ from typer.testing import CliRunner, Result
 from lakebed.cli.main import app
 
 FILES = {
-    "bronze/orders/pipeline.sql": "-- @merge_strategy: append_only\n-- @archive_landing_zones: true\n-- @tags: daily\n"
-    "SELECT id, country, amount FROM {{ landing_zone('orders') }}\n",
+    "bronze/orders/pipeline.sql": (
+        "-- @merge_strategy: append_only\n-- @archive_landing_zones: true\n-- @tags: daily\n"
+        "SELECT id, country, amount FROM {{ landing_zone('orders') }}\n"
+    ),
     "bronze/rates/pipeline.sql": "SELECT country, rate FROM {{ landing_zone('rates') }}\n",
-    "silver/orders/pipeline.sql": "-- @merge_strategy: incremental\n-- @unique_key: id\n-- @tags: daily\n"
-    "SELECT o.id, o.amount * r.rate AS eur\nFROM {{ ref('bronze.orders') }} o JOIN {{ ref('bronze.rates') }} r USING (country)\n",
-    "silver/orders/tests/quality/positive.sql": "-- @description: orders are worth something\n"
-    "SELECT id, eur FROM {{ this }} WHERE eur < {{ var('least', 0) }}\n",
-    "silver/orders/tests/quality/cheap.sql": "-- @severity: warn\nSELECT id, eur FROM {{ this }} WHERE eur < 2\n",
+    "silver/orders/pipeline.sql": (
+        "-- @merge_strategy: incremental\n-- @unique_key: id\n-- @tags: daily\nSELECT o.id,"
+        " o.amount * r.rate AS eur\nFROM {{ ref('bronze.orders') }} o JOIN {{ ref('bronze.rates')"
+        " }} r USING (country)\n"
+    ),
+    "silver/orders/tests/quality/positive.sql": (
+        "-- @description: orders are worth something\n"
+        "SELECT id, eur FROM {{ this }} WHERE eur < {{ var('least', 0) }}\n"
+    ),
+    "silver/orders/tests/quality/cheap.sql": (
+        "-- @severity: warn\nSELECT id, eur FROM {{ this }} WHERE eur < 2\n"
+    ),
     "gold/total/pipeline.sql": "SELECT sum(eur) AS total FROM {{ ref('silver.orders') }}\n",
 }
 LANDING = {

@@ -60,28 +60,39 @@ def test_an_unknown_key_shows_line_and_suggestion(lake: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a..b", "`x", "no.such.name.at.all"])
 def test_a_bad_name(lake: Path, name: str) -> None:
-    assert "cannot be the name of a table" in refused("table", "describe", name, "--lake", str(lake))
+    assert "cannot be the name of a table" in refused(
+        "table", "describe", name, "--lake", str(lake)
+    )
 
 
 def test_an_unknown_table(lake: Path) -> None:
-    assert "there is no table 'orders'" in refused("table", "history", "orders", "--lake", str(lake))
+    assert "there is no table 'orders'" in refused(
+        "table", "history", "orders", "--lake", str(lake)
+    )
 
 
 def test_an_unknown_ref(lake: Path) -> None:
     bench = sqlite_bench(lake)
     bench.write(bench.table("orders"), [1])
     bench.close()
-    assert "Did you mean main?" in refused("table", "history", "orders", "--ref", "mian", "--lake", str(lake))
+    assert "Did you mean main?" in refused(
+        "table", "history", "orders", "--ref", "mian", "--lake", str(lake)
+    )
 
 
 def test_colliding_asset_keys(lake: Path) -> None:
-    said = refused("ls", "--lake", settings(lake, "assets: {keys: [raw/omop/person, raw/omop_person]}"))
+    said = refused(
+        "ls", "--lake", settings(lake, "assets: {keys: [raw/omop/person, raw/omop_person]}")
+    )
     assert "raw/omop/person" in said
     assert "raw/omop_person" in said
 
 
 def test_an_unreachable_catalog(lake: Path) -> None:
-    where = {"LAKEBED_CATALOG_KIND": "postgres", "LAKEBED_CATALOG_URL": "postgresql://127.0.0.1:1/lake"}
+    where = {
+        "LAKEBED_CATALOG_KIND": "postgres",
+        "LAKEBED_CATALOG_URL": "postgresql://127.0.0.1:1/lake",
+    }
     said = refused("ls", "--lake", str(lake), LAKEBED_CATALOG_PASSWORD="hunter2", **where)
     assert "postgresql://127.0.0.1:1/lake: the catalog does not respond" in said
     assert "hunter2" not in said
@@ -89,17 +100,32 @@ def test_an_unreachable_catalog(lake: Path) -> None:
 
 def test_an_unreachable_bucket() -> None:
     keys = {"LAKEBED_FILES_ACCESS_KEY_ID": "a", "LAKEBED_FILES_SECRET_ACCESS_KEY": "b"}
-    said = refused("ls", "--lake", "s3://bucket/lake", LAKEBED_FILES_ENDPOINT="http://127.0.0.1:1", **keys)
+    said = refused(
+        "ls", "--lake", "s3://bucket/lake", LAKEBED_FILES_ENDPOINT="http://127.0.0.1:1", **keys
+    )
     assert "the file store does not respond" in said
 
 
 def test_no_secret_stands_in_a_traceback(lake: Path) -> None:
-    where = {"LAKEBED_CATALOG_KIND": "postgres", "LAKEBED_CATALOG_URL": "postgresql://127.0.0.1:1/lake"}
+    where = {
+        "LAKEBED_CATALOG_KIND": "postgres",
+        "LAKEBED_CATALOG_URL": "postgresql://127.0.0.1:1/lake",
+    }
     keys = {"LAKEBED_FILES_ACCESS_KEY_ID": "hunter3", "LAKEBED_FILES_SECRET_ACCESS_KEY": "hunter4"}
-    secrets = {"LAKEBED_CATALOG_PASSWORD": "hunter2", **keys, "LAKEBED_SPARK_MASTER": "sc://127.0.0.1:1/;token=hunter5"}
+    secrets = {
+        "LAKEBED_CATALOG_PASSWORD": "hunter2",
+        **keys,
+        "LAKEBED_SPARK_MASTER": "sc://127.0.0.1:1/;token=hunter5",
+    }
     catalog = refused("ls", "--debug", "--lake", str(lake), **where, **secrets)
     bucket = refused(
-        "ls", "--debug", "--lake", "s3://bucket/lake", LAKEBED_FILES_ENDPOINT="http://127.0.0.1:1", **where, **secrets
+        "ls",
+        "--debug",
+        "--lake",
+        "s3://bucket/lake",
+        LAKEBED_FILES_ENDPOINT="http://127.0.0.1:1",
+        **where,
+        **secrets,
     )
     assert "hunter" not in catalog + bucket
 
@@ -114,7 +140,9 @@ def test_a_bucket_with_sqlite() -> None:
 
 
 def test_a_remote_spark_with_sqlite(tmp_path: Path) -> None:
-    assert "a remote Spark" in refused("init", str(tmp_path / "l"), "--set", "spark.master=spark://host:7077")
+    assert "a remote Spark" in refused(
+        "init", str(tmp_path / "l"), "--set", "spark.master=spark://host:7077"
+    )
     assert not (tmp_path / "l").exists()
 
 
@@ -148,7 +176,9 @@ main()
 
 
 def test_no_java(tmp_path: Path) -> None:
-    environment = {key: value for key, value in os.environ.items() if key != "JAVA_HOME"} | {"PATH": "/nowhere"}
+    environment = {key: value for key, value in os.environ.items() if key != "JAVA_HOME"} | {
+        "PATH": "/nowhere"
+    }
     command = [sys.executable, "-c", WITHOUT_JAVA, "demo", str(tmp_path / "l")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 2
@@ -158,7 +188,11 @@ def test_no_java(tmp_path: Path) -> None:
 
 @pytest.mark.spark
 def test_an_offline_first_start(tmp_path: Path) -> None:
-    offline = {"HTTPS_PROXY": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9", "LAKEBED_CACHE": str(tmp_path / "cache")}
+    offline = {
+        "HTTPS_PROXY": "http://127.0.0.1:9",
+        "https_proxy": "http://127.0.0.1:9",
+        "LAKEBED_CACHE": str(tmp_path / "cache"),
+    }
     said = refused("demo", str(tmp_path / "l"), **offline)
     assert "are not in the cache and could not be downloaded" in said
     assert "Go online once" in said
@@ -171,7 +205,9 @@ def test_an_error_can_be_read_by_programs(tmp_path: Path) -> None:
     assert error["retryable"] is False
 
 
-def test_a_fault_of_our_own_is_told_without_a_traceback(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_of_our_own_is_told_without_a_traceback(
+    lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("lakebed.app.lake.Lake.tables", property(lambda _: 1 / 0))
     said = refused("ls", "--lake", str(lake))
     assert "Lakebed itself failed: ZeroDivisionError" in said

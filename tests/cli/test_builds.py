@@ -47,7 +47,9 @@ def test_a_build_prints_a_line_a_pipeline_and_a_summary(story: Story) -> None:
     done = story.said["first"]
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("1 of 4 WARN  shop.bronze.orders [draft: append_only, 3 rows, 1 file set aside in ")
+    assert lines[0].startswith(
+        "1 of 4 WARN  shop.bronze.orders [draft: append_only, 3 rows, 1 file set aside in "
+    )
     assert "    set aside: shop/landing/orders/torn.json: " in lines[1]
     warned = "3 of 4 WARN  shop.silver.orders [draft: incremental, 3 rows, 1 of 2 gates passed in "
     assert any(line.startswith(warned) for line in lines)
@@ -63,13 +65,18 @@ def test_a_build_leaves_results_and_a_manifest(story: Story) -> None:
     assert statuses["test.shop.silver.orders.positive"] == "pass"
     total = next(result for result in results if result["unique_id"] == "model.shop.gold.total")
     assert total["adapter_response"]["snapshot"]
-    assert story.artifact("manifest")["parent_map"]["model.shop.bronze.orders"] == ["source.shop.landing.orders"]
+    assert story.artifact("manifest")["parent_map"]["model.shop.bronze.orders"] == [
+        "source.shop.landing.orders"
+    ]
 
 
 def test_what_has_nothing_to_do_says_so(story: Story) -> None:
     done = story.said["noop"]
     assert done.exit_code == 0, done.output
-    assert done.stdout.splitlines()[0] == "1 of 1 NOOP  shop.bronze.orders [draft: no file is waiting in shop.orders]"
+    assert (
+        done.stdout.splitlines()[0]
+        == "1 of 1 NOOP  shop.bronze.orders [draft: no file is waiting in shop.orders]"
+    )
 
 
 def test_gates_can_be_asked_about_what_is_published(story: Story) -> None:
@@ -81,8 +88,14 @@ def test_gates_can_be_asked_about_what_is_published(story: Story) -> None:
 def test_a_gate_that_fails_ends_a_build_with_1_and_shows_rows(story: Story) -> None:
     done = story.said["blocked"]
     assert done.exit_code == 1, done.output
-    assert "1 of 2 ERROR shop.silver.orders [draft: incremental, 3 rows, 0 of 2 gates passed in " in done.stdout
-    assert "    gate positive, error: 1 bad row (orders are worth something)\n      id=3, eur=0.5" in done.stdout
+    assert (
+        "1 of 2 ERROR shop.silver.orders [draft: incremental, 3 rows, 0 of 2 gates passed in "
+        in done.stdout
+    )
+    assert (
+        "    gate positive, error: 1 bad row (orders are worth something)\n      id=3, eur=0.5"
+        in done.stdout
+    )
     assert "2 of 2 SKIP  shop.gold.total [shop.silver.orders failed]" in done.stdout
     assert "ERROR=1 SKIP=1 TOTAL=2" in done.stdout
 
@@ -121,7 +134,11 @@ def test_a_zone_knows_how_far_its_files_have_come(story: Story) -> None:
 
 
 def test_a_broken_query_is_told_at_its_line_before_spark_starts_and_exits_2(story: Story) -> None:
-    write(story.lake, "pipelines/gold/broken/pipeline.sql", "-- nothing\nSELECT\n  amout FROM {{ ref('bronze.orders') }}\n")
+    write(
+        story.lake,
+        "pipelines/gold/broken/pipeline.sql",
+        "-- nothing\nSELECT\n  amout FROM {{ ref('bronze.orders') }}\n",
+    )
     done = lakebed("run", "gold.broken", "--lake", str(story.lake))
     assert done.exit_code == 2, done.output
     assert "gold/broken/pipeline.sql:3: there is no column amout." in done.stdout

@@ -49,7 +49,15 @@ def write_record(folder: Path) -> None:
     at = datetime(2026, 11, 15, tzinfo=UTC)
     with open_lake(folder) as opened:
         record = RunRecord(
-            "a" * 32, "b" * 32, orders, "success", at, ended_at=at, inputs=pins, base=2**62 + 3, snapshot=2**62 + 5
+            "a" * 32,
+            "b" * 32,
+            orders,
+            "success",
+            at,
+            ended_at=at,
+            inputs=pins,
+            base=2**62 + 3,
+            snapshot=2**62 + 5,
         )
         opened.stores.records.write(record)
 
@@ -87,13 +95,16 @@ def test_ls_lists_tables(lake: Path) -> None:
 
 
 def test_ls_as_json_counts_rows_and_branches(lake: Path) -> None:
-    rows = {row["table"]: row for row in json.loads(lakebed("ls", "--lake", str(lake), "--json").stdout)}
+    rows = {
+        row["table"]: row for row in json.loads(lakebed("ls", "--lake", str(lake), "--json").stdout)
+    }
     orders = rows["ecommerce.silver.orders"]
     assert (orders["rows"], orders["files"], orders["branches"]) == (3, 2, 2)
 
 
 @pytest.mark.parametrize(
-    ("pattern", "count"), [("orders", 1), ("silver", 2), ("*.*.cust*", 1), ("gold", 0), ("ecommerce.silver", 2)]
+    ("pattern", "count"),
+    [("orders", 1), ("silver", 2), ("*.*.cust*", 1), ("gold", 0), ("ecommerce.silver", 2)],
 )
 def test_ls_takes_a_name_a_part_or_a_pattern(lake: Path, pattern: str, count: int) -> None:
     assert len(json.loads(lakebed("ls", pattern, "--lake", str(lake), "--json").stdout)) == count
@@ -105,7 +116,9 @@ def test_shared_options_may_stand_before_or_after_the_command(lake: Path) -> Non
     assert before.stdout == after.stdout
 
 
-def test_a_lake_is_found_from_within_and_by_variable(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lake_is_found_from_within_and_by_variable(
+    lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(lake / "ecommerce" / "landing")
     assert "orders" in lakebed("ls").stdout
     monkeypatch.chdir("/")
@@ -121,15 +134,23 @@ def test_describe_shows_columns_and_refs(lake: Path) -> None:
     shown = lakebed("table", "describe", "orders", "--lake", str(lake)).stdout
     for word in ("ecommerce.silver.orders", "long", "main", "run_1", "rows 3"):
         assert word in shown
-    facts = json.loads(lakebed("table", "describe", "silver.orders", "--json", "--lake", str(lake)).stdout)
-    assert facts["columns"] == [{"name": "id", "type": "long", "required": False, "doc": "", "id": 1, "default": None}]
+    facts = json.loads(
+        lakebed("table", "describe", "silver.orders", "--json", "--lake", str(lake)).stdout
+    )
+    assert facts["columns"] == [
+        {"name": "id", "type": "long", "required": False, "doc": "", "id": 1, "default": None}
+    ]
 
 
 def test_history_goes_from_new_to_old(lake: Path) -> None:
     rows = json.loads(lakebed("table", "history", "orders", "--json", "--lake", str(lake)).stdout)
     assert [row["rows"] for row in rows] == [3, 2]
     assert [row["added"] for row in rows] == [1, 2]
-    branch = json.loads(lakebed("table", "history", "orders", "--ref", "run_1", "--json", "--lake", str(lake)).stdout)
+    branch = json.loads(
+        lakebed(
+            "table", "history", "orders", "--ref", "run_1", "--json", "--lake", str(lake)
+        ).stdout
+    )
     assert [row["rows"] for row in branch] == [4, 3, 2]
     limited = lakebed("table", "history", "orders", "--limit", "1", "--lake", str(lake)).stdout
     assert "1 older" in limited
@@ -137,13 +158,21 @@ def test_history_goes_from_new_to_old(lake: Path) -> None:
 
 def test_one_row_of_a_history_is_the_current_one(lake: Path) -> None:
     def told() -> list[tuple[str, bool, bool]]:
-        rows = json.loads(lakebed("table", "history", "orders", "--json", "--lake", str(lake)).stdout)
+        rows = json.loads(
+            lakebed("table", "history", "orders", "--json", "--lake", str(lake)).stdout
+        )
         return [(row["what"], row["current"], row["undone"]) for row in rows]
 
     assert told() == [("append", True, False), ("append", False, False)]
-    first = json.loads(lakebed("table", "history", "orders", "--json", "--lake", str(lake)).stdout)[1]["snapshot"]
+    first = json.loads(lakebed("table", "history", "orders", "--json", "--lake", str(lake)).stdout)[
+        1
+    ]["snapshot"]
     assert lakebed("table", "rollback", "orders", "--to", first, "--lake", str(lake)).exit_code == 0
-    assert told() == [("rolled_back", False, False), ("append", False, True), ("append", True, False)]
+    assert told() == [
+        ("rolled_back", False, False),
+        ("append", False, True),
+        ("append", True, False),
+    ]
     assert "append (undone)" in lakebed("table", "history", "orders", "--lake", str(lake)).stdout
 
 
@@ -178,13 +207,21 @@ def test_no_id_is_a_number_that_javascript_would_round(lake: Path) -> None:
 
 def test_care_without_a_table_says_how_every_table_is_cared_for(lake: Path) -> None:
     told = json.loads(lakebed("care", "--settings", "--json", "--lake", str(lake)).stdout)
-    assert [one["table"] for one in told] == ["ecommerce.silver.customers", "ecommerce.silver.orders"]
-    (one,) = json.loads(lakebed("care", "--settings", "orders", "--json", "--lake", str(lake)).stdout)
+    assert [one["table"] for one in told] == [
+        "ecommerce.silver.customers",
+        "ecommerce.silver.orders",
+    ]
+    (one,) = json.loads(
+        lakebed("care", "--settings", "orders", "--json", "--lake", str(lake)).stdout
+    )
     assert one["effective"]["snapshot_max_age_days"] == one["system"]["snapshot_max_age_days"]
 
 
 def test_doctor_finds_everything_well(lake: Path) -> None:
-    findings = {found["component"]: found for found in json.loads(lakebed("doctor", "--lake", str(lake), "--json").stdout)}
+    findings = {
+        found["component"]: found
+        for found in json.loads(lakebed("doctor", "--lake", str(lake), "--json").stdout)
+    }
     assert {found["state"] for found in findings.values()} <= {"ok", "warning"}
     for component in ("python", "java", "spark jars", "files", "catalog", "tables"):
         assert component in findings
@@ -198,7 +235,9 @@ def test_doctor_sees_that_a_lake_was_moved(lake: Path) -> None:
     assert "point outside the lake" in done.output
 
 
-def test_doctor_without_a_lake_looks_at_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_without_a_lake_looks_at_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     done = lakebed("doctor")
     assert done.exit_code == 0
@@ -206,7 +245,14 @@ def test_doctor_without_a_lake_looks_at_the_machine(tmp_path: Path, monkeypatch:
 
 
 def test_help_has_examples_for_every_command() -> None:
-    for command in (["init"], ["doctor"], ["ls"], ["table", "describe"], ["table", "history"], ["demo"]):
+    for command in (
+        ["init"],
+        ["doctor"],
+        ["ls"],
+        ["table", "describe"],
+        ["table", "history"],
+        ["demo"],
+    ):
         shown = lakebed(*command, "--help").output
         assert "$ lakebed" in shown, command
 
@@ -232,10 +278,18 @@ def test_help_has_examples_for_every_command() -> None:
         ("runs show b", []),
     ],
 )
-def test_completion_knows_tables_pipelines_zones_and_runs(completed: Path, typed: str, offered: list[str]) -> None:
+def test_completion_knows_tables_pipelines_zones_and_runs(
+    completed: Path, typed: str, offered: list[str]
+) -> None:
     words = f"lakebed --lake {completed} {typed}"
-    environment = {"_LAKEBED_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
-    done = CliRunner().invoke(app, [], prog_name="lakebed", env=environment | {"_TYPER_COMPLETE_ARGS": words})
+    environment = {
+        "_LAKEBED_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }
+    done = CliRunner().invoke(
+        app, [], prog_name="lakebed", env=environment | {"_TYPER_COMPLETE_ARGS": words}
+    )
     assert done.stdout.split() == offered
 
 
@@ -273,18 +327,38 @@ print("loaded:", *sorted({name.split(".")[0] for name in sys.modules}), file=sys
 
 
 @pytest.mark.parametrize(
-    "command", [["--help"], ["ls"], ["table", "describe", "orders"], ["table", "history", "orders"], ["doctor"]]
+    "command",
+    [
+        ["--help"],
+        ["ls"],
+        ["table", "describe", "orders"],
+        ["table", "history", "orders"],
+        ["doctor"],
+    ],
 )
 def test_looking_loads_no_heavy_library_and_starts_no_jvm(lake: Path, command: list[str]) -> None:
     environment = os.environ | {"LAKEBED_LAKE": str(lake)}
-    done = subprocess.run([sys.executable, "-c", WATCHED, *command], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", WATCHED, *command],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     loaded = set(done.stderr.split("loaded:")[1].split())
     assert not loaded & HEAVY
 
 
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are listed on Linux only")
-@pytest.mark.parametrize("command", [["ls"], ["table", "history", "orders"], ["table", "rollback", "orders", "--to", "nowhere"]])
-def test_a_command_closes_its_lake_whether_it_succeeds_or_fails(lake: Path, command: list[str]) -> None:
+@pytest.mark.skipif(
+    not Path("/proc/self/fd").exists(), reason="open files are listed on Linux only"
+)
+@pytest.mark.parametrize(
+    "command",
+    [["ls"], ["table", "history", "orders"], ["table", "rollback", "orders", "--to", "nowhere"]],
+)
+def test_a_command_closes_its_lake_whether_it_succeeds_or_fails(
+    lake: Path, command: list[str]
+) -> None:
     lakebed(*command, "--lake", str(lake))
     assert [file for file in open_files() if file.startswith(str(lake))] == []
 
@@ -297,5 +371,7 @@ def open_files() -> list[str]:
 
 def test_output_to_a_pipe_has_no_colour(lake: Path) -> None:
     program = Path(sys.executable).with_name("lakebed")
-    done = subprocess.run([program, "doctor", "--lake", str(lake)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [program, "doctor", "--lake", str(lake)], capture_output=True, text=True, check=True
+    )
     assert "\x1b[" not in done.stdout

@@ -10,7 +10,13 @@ from lakebed.cli.main import app
 
 pytestmark = pytest.mark.spark
 
-PIPELINES = ["bronze.customers", "bronze.orders", "bronze.products", "silver.clean_orders", "gold.revenue"]
+PIPELINES = [
+    "bronze.customers",
+    "bronze.orders",
+    "bronze.products",
+    "silver.clean_orders",
+    "gold.revenue",
+]
 
 
 def states(*given: str) -> dict[str, str]:
@@ -24,12 +30,20 @@ def test_every_chapter_of_the_demo_holds(tmp_path: Path, spark_home: Path) -> No
     assert facts["landed"] == 5
     assert sorted(facts["pipelines"]) == sorted(f"ecommerce.{name}" for name in PIPELINES)
     assert facts["first"] == states("success", "success", "success", "success", "success")
-    assert facts["rows"] == {"ecommerce.bronze.orders": 600, "ecommerce.silver.clean_orders": 600, "ecommerce.gold.revenue": 15}
+    assert facts["rows"] == {
+        "ecommerce.bronze.orders": 600,
+        "ecommerce.silver.clean_orders": 600,
+        "ecommerce.gold.revenue": 15,
+    }
     assert facts["processed"] == 3
     assert facts["bad"] == states("success", "failed", "success", "skipped", "skipped")
     assert facts["main_unchanged"]
     assert facts["repaired"] == states("success", "success", "success", "success", "success")
-    assert facts["rows_after"]["ecommerce.bronze.orders"] == facts["rows_after"]["ecommerce.silver.clean_orders"] == 603
+    assert (
+        facts["rows_after"]["ecommerce.bronze.orders"]
+        == facts["rows_after"]["ecommerce.silver.clean_orders"]
+        == 603
+    )
     assert facts["told"] == ["LeaseHeld"]
     assert "matches_silver" in facts["refused"]
     assert facts["undone"] == {"rows": facts["rows_after"]["ecommerce.gold.revenue"], "runs": 1}

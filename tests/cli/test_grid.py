@@ -1,4 +1,6 @@
-"""Tables for people: nothing is cut on its way into a pipe, and on a terminal the long texts give way."""
+"""Tables for people: nothing is cut on its way into a pipe, and on a terminal the long texts give
+way.
+"""
 
 import io
 
@@ -16,14 +18,23 @@ HEADINGS = ["file", "state", "size", "modified (UTC)", ""]
 def printed(rows: list[list[str]], headings: list[str] = HEADINGS, *, width: int | None) -> str:
     """What a terminal of this width shows, or a pipe gets."""
     out = io.StringIO()
-    console = Console(file=out, force_terminal=width is not None, width=width, no_color=True, highlight=False, emoji=False)
+    console = Console(
+        file=out,
+        force_terminal=width is not None,
+        width=width,
+        no_color=True,
+        highlight=False,
+        emoji=False,
+    )
     grid.show(console, headings, rows, right=frozenset({2}))
     return out.getvalue().replace("\x1b[1m", "").replace("\x1b[0m", "")
 
 
 def test_a_pipe_gets_every_cell_whole_and_a_row_a_line() -> None:
     wide = [[*ROW, *(str(number) * 40 for number in range(9))]]
-    out = printed(wide, [*HEADINGS, *(f"column {number}" for number in range(9))], width=None).splitlines()
+    out = printed(
+        wide, [*HEADINGS, *(f"column {number}" for number in range(9))], width=None
+    ).splitlines()
     assert len(out) == 3
     for cell in wide[0]:
         assert cell in out[2]
@@ -60,11 +71,18 @@ def test_a_terminal_too_narrow_for_the_columns_shows_a_value_a_line() -> None:
         ([300, 19, 19, 19], 66, None),
     ],
 )
-def test_the_longest_columns_give_way_as_little_as_will_do(widths: list[int], room: int, given: list[int] | None) -> None:
+def test_the_longest_columns_give_way_as_little_as_will_do(
+    widths: list[int], room: int, given: list[int] | None
+) -> None:
     assert fitted(widths, room) == given
 
 
 def test_letters_of_double_width_count_twice() -> None:
     rows = [["名", "n"], ["東京都", "1"], ["a", "10"]]
     assert natural_widths(rows) == [6, 2]
-    assert lines(rows, [6, 2], right=frozenset({1})) == ["名        n", "─" * 11, "東京都    1", "a        10"]
+    assert lines(rows, [6, 2], right=frozenset({1})) == [
+        "名        n",
+        "─" * 11,
+        "東京都    1",
+        "a        10",
+    ]

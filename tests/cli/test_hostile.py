@@ -1,4 +1,6 @@
-"""Data is printed letter for letter: nothing in it is taken for markup, a picture or an order to the terminal."""
+"""Data is printed letter for letter: nothing in it is taken for markup, a picture or an order to
+the terminal.
+"""
 
 import json
 import re
@@ -24,14 +26,24 @@ from lakebed.tables import ColumnFigures, Example, TableDiff, Tables
 from tests.cli.shop import lakebed, write
 from tests.query.lakes import add_table, bench_of
 
-EVIL = "urn:id:5 00:ab:1c [red]a[/red] [/] [link=x]b[/link] 10:100:20"  # as a value, a name, a message
+EVIL = (
+    "urn:id:5 00:ab:1c [red]a[/red] [/] [link=x]b[/link] 10:100:20"  # as a value, a name, a message
+)
 OBEYED = "\x1b\x9b\u202e\x07"  # by a terminal
 ORDERS = "\x1b[31m\x9b\u202e\x07"
 SEEN = EVIL + "\ufffd[31m\ufffd\ufffd\ufffd"
 FILE = ":ab:[red]x[" + "link=x].csv"
 NOW = datetime(2026, 11, 15, 9, 30, tzinfo=UTC)
 TABLE = TableName("shop", "silver", "evil")
-VERDICT = Verdict("gate", "error", passed=False, bad_rows=1, sample=({EVIL: EVIL + ORDERS},), description=EVIL, remediation=EVIL)
+VERDICT = Verdict(
+    "gate",
+    "error",
+    passed=False,
+    bad_rows=1,
+    sample=({EVIL: EVIL + ORDERS},),
+    description=EVIL,
+    remediation=EVIL,
+)
 RECORD = RunRecord(
     "e" * 32,
     "b" * 32,
@@ -62,13 +74,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         opened.stores.records.write(RECORD)
         opened.stores.care.write(CareEntry(EVIL, EVIL, "reported", NOW, message=EVIL))
         bench = bench_of(opened)
-        add_table(bench, "odd", [], schema=pa.schema([pa.field(EVIL, pa.string(), metadata={"doc": EVIL})]))
+        add_table(
+            bench,
+            "odd",
+            [],
+            schema=pa.schema([pa.field(EVIL, pa.string(), metadata={"doc": EVIL})]),
+        )
         rows = pa.table({"s": [EVIL + ORDERS]})
         add_table(bench, "evil", [], schema=rows.schema)
-        bench.iceberg.load_table(TABLE.parts).append(rows, snapshot_properties={"lakebed.run-id": "[red]:ab:[/red]"})
+        bench.iceberg.load_table(TABLE.parts).append(
+            rows, snapshot_properties={"lakebed.run-id": "[red]:ab:[/red]"}
+        )
         opened.tables.tag(TABLE, "ab")
         bench.close()
-    assert "shop.silver.evil" in lakebed("pipeline", "release", "evil", "-m", EVIL, "--lake", str(lake)).output
+    assert (
+        "shop.silver.evil"
+        in lakebed("pipeline", "release", "evil", "-m", EVIL, "--lake", str(lake)).output
+    )
     return lake
 
 
@@ -146,11 +168,23 @@ def test_the_shell_obeys_nothing(folder: Path) -> None:
 def test_comparing_previewing_and_judging_obey_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     point = Snapshot(1, None, NOW, "append", {})
     figures = ColumnFigures(EVIL, {"min": EVIL}, {"min": EVIL + ORDERS})
-    found = TableDiff(point, point, (), (EVIL,), {"added": 1}, (figures,), {"added": (Example(None, {EVIL: EVIL + ORDERS}),)})
+    found = TableDiff(
+        point,
+        point,
+        (),
+        (EVIL,),
+        {"added": 1},
+        (figures,),
+        {"added": (Example(None, {EVIL: EVIL + ORDERS}),)},
+    )
     monkeypatch.setattr(Tables, "diff", lambda *_, **__: found)
     shown = Preview(TABLE, (Field(EVIL, "string"),), ({EVIL: EVIL + ORDERS},), ())
     monkeypatch.setattr(Pipelines, "preview", lambda *_, **__: shown)
-    monkeypatch.setattr(Pipelines, "test", lambda *_, on_end, **__: (on_end(GateResults(TABLE, (VERDICT,)), 1), ())[1])
+    monkeypatch.setattr(
+        Pipelines,
+        "test",
+        lambda *_, on_end, **__: (on_end(GateResults(TABLE, (VERDICT,)), 1), ())[1],
+    )
     for command in (["table", "diff", "evil", "1"], ["preview", "evil"], ["test"]):
         out = printed(*command)
         assert EVIL in out, command
@@ -160,7 +194,9 @@ def test_comparing_previewing_and_judging_obey_nothing(monkeypatch: pytest.Monke
 
 
 @pytest.mark.usefixtures("surface")
-def test_a_build_shows_files_gates_and_errors_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_build_shows_files_gates_and_errors_as_they_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     showing = BuildProgress(Screen())
     showing.listener.on_select((TABLE,))
     showing.listener.on_end(replace(RECORD, message=EVIL))

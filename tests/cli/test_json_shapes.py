@@ -59,7 +59,11 @@ def _begin(answers: Answers, folder: Path) -> None:
     (folder / "day0.csv").write_text("id,country,amount\n9,DE,1.0\n")
     ask("zone put", "zone", "put", "rates", folder / "day0.csv", "--sample")
     (answers.lake / "shop" / "landing" / "rates" / "_samples" / "day0.csv").unlink()
-    write(answers.lake, "pipelines/silver/seen/pipeline.sql", "SELECT id FROM {{ ref('bronze.orders') }}\n")
+    write(
+        answers.lake,
+        "pipelines/silver/seen/pipeline.sql",
+        "SELECT id FROM {{ ref('bronze.orders') }}\n",
+    )
     write(answers.lake, "pipelines/silver/seen/config.yaml", "materialized: view\n")
     ask("plan", "plan")
     ask("run --dry-run", "run", "--dry-run")
@@ -91,12 +95,20 @@ def _look(answers: Answers) -> None:
     ask("lineage", "lineage")
     ask("lineage --columns", "lineage", "--columns")
     ask("query", "query", total)
-    ask("query", "query", "SELECT 1.5 AS d, [1] AS l, {'a': 1} AS s, NULL AS n, true AS b, 9007199254740993 AS i")
+    ask(
+        "query",
+        "query",
+        "SELECT 1.5 AS d, [1] AS l, {'a': 1} AS s, NULL AS n, true AS b, 9007199254740993 AS i",
+    )
     ask("query --explain", "query", "--explain", total)
-    ask("explain", "explain", "SELECT * FROM silver.orders JOIN silver.seen USING (id) WHERE id = 1")
+    ask(
+        "explain", "explain", "SELECT * FROM silver.orders JOIN silver.seen USING (id) WHERE id = 1"
+    )
     ask("error", "query", "SELECT * FROM gold.totl", exit_code=2)
     ask("query-log", "query-log")
-    piped = CliRunner().invoke(app, ["sql", "--json", "--lake", str(answers.lake)], input=f"{total};\n")
+    piped = CliRunner().invoke(
+        app, ["sql", "--json", "--lake", str(answers.lake)], input=f"{total};\n"
+    )
     answers.said["lakebed sql"] = [json.loads(piped.stdout)]
     ask("table describe", "table", "describe", "silver.orders")
     ask("table describe, of a view", "table", "describe", "silver.seen")
@@ -127,7 +139,9 @@ def _release(answers: Answers) -> None:
     ask = answers.ask
     ask("pipeline release", "pipeline", "release", "gold.total", "--message", "first")
     write(
-        answers.lake, "pipelines/gold/total/pipeline.sql", "SELECT sum(eur) AS total FROM {{ ref('silver.orders') }} -- of all\n"
+        answers.lake,
+        "pipelines/gold/total/pipeline.sql",
+        "SELECT sum(eur) AS total FROM {{ ref('silver.orders') }} -- of all\n",
     )
     ask("pipeline diff", "pipeline", "diff", "gold.total", "1")
     ask("pipeline save", "pipeline", "save", "gold.total")
@@ -161,7 +175,10 @@ def _keep(answers: Answers, folder: Path) -> None:
 def leave_a_dead_run(lake: Path) -> None:
     """A run that says that it is running, and nobody has its table."""
     with closing(sqlite3.connect(lake / ".data" / "lake.db")) as database:
-        database.execute("UPDATE lakebed_runs SET state = 'running' WHERE run_id = (SELECT max(run_id) FROM lakebed_runs)")
+        database.execute(
+            "UPDATE lakebed_runs SET state = 'running' WHERE run_id = (SELECT max(run_id) FROM"
+            " lakebed_runs)"
+        )
         database.commit()
 
 
@@ -173,7 +190,9 @@ def test_every_command_is_described() -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("title", sorted(name for name in DESCRIBED if name[0].islower() and name not in DEMO))
+@pytest.mark.parametrize(
+    "title", sorted(name for name in DESCRIBED if name[0].islower() and name not in DEMO)
+)
 def test_the_json_of_a_command_is_what_the_reference_says(answers: Answers, title: str) -> None:
     assert answers.said[title], title
     for answer in answers.said[title]:
@@ -194,8 +213,14 @@ def test_the_json_of_a_command_is_what_the_reference_says(answers: Answers, titl
         ("list of Named", [[{"k": 1}]], [[{"k": "a"}], [{}], [{"k": 1, "other": 2}]]),
     ],
 )
-def test_an_answer_that_is_not_as_described_is_found(type: str, right: list[Any], wrong: list[Any]) -> None:
-    named = {"Named": Line("Named", "object", below=[Line("k", "int"), Line("o", "int", may_be_absent=True)])}
+def test_an_answer_that_is_not_as_described_is_found(
+    type: str, right: list[Any], wrong: list[Any]
+) -> None:
+    named = {
+        "Named": Line(
+            "Named", "object", below=[Line("k", "int"), Line("o", "int", may_be_absent=True)]
+        )
+    }
     line = Line("answer", type)
     assert [value for value in right if differences(value, line, named)] == []
     assert [value for value in wrong if not differences(value, line, named)] == []

@@ -33,7 +33,9 @@ def tables() -> list[str]:
     return [row["table"] for row in told("ls")]
 
 
-def test_a_backup_says_what_is_not_in_it_and_a_restore_what_it_did(lake: Path, tmp_path: Path) -> None:
+def test_a_backup_says_what_is_not_in_it_and_a_restore_what_it_did(
+    lake: Path, tmp_path: Path
+) -> None:
     made = lakebed("backup", str(tmp_path / "b.zip"))
     assert made.exit_code == 0
     assert "not in it: the files of tables" in made.stdout

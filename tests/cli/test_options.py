@@ -24,7 +24,14 @@ Asked = list[tuple[tuple[str, ...], dict[str, Any]]]  # selectors and options of
 
 
 def record(state: RunState, kind: str = "") -> RunRecord:
-    return RunRecord("a" * 32, "b" * 32, TABLE, state, datetime(2026, 11, 15, tzinfo=UTC), error={"kind": kind} if kind else {})
+    return RunRecord(
+        "a" * 32,
+        "b" * 32,
+        TABLE,
+        state,
+        datetime(2026, 11, 15, tzinfo=UTC),
+        error={"kind": kind} if kind else {},
+    )
 
 
 @pytest.fixture
@@ -87,7 +94,9 @@ def test_options_are_handed_on_as_they_were_given(asked: Asked) -> None:
 def test_without_options_everything_runs_one_by_one(asked: Asked) -> None:
     shown = lakebed("run").stdout
     selection = {"exclude": (), "full_refresh": False, "vars": {}, "released": False}
-    assert asked == [((), selection | {"together": False, "threads": 1, "fail_fast": False, "wait": 0.0})]
+    assert asked == [
+        ((), selection | {"together": False, "threads": 1, "fail_fast": False, "wait": 0.0})
+    ]
     assert shown.splitlines()[0] == "1 of 1 OK    shop.silver.orders [draft in 0.0 s]"
 
 
@@ -97,7 +106,9 @@ def test_quiet_and_json_print_no_lines(asked: Asked) -> None:
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])
-def test_a_bar_says_what_runs_on_a_terminal_only(is_terminal: bool, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bar_says_what_runs_on_a_terminal_only(
+    is_terminal: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
     screen, seen = Screen(), io.StringIO()
     screen.__dict__["errors"] = Console(file=seen, force_terminal=is_terminal, width=120)
     showing = BuildProgress(screen)
@@ -131,7 +142,10 @@ def test_a_build_ends_with_the_code_of_its_worst_error(records: list[RunRecord],
 @pytest.mark.parametrize(
     ("given", "values"),
     [
-        (["day=2026-10-01", "n=3", "on=true", "name=a=b"], {"day": "2026-10-01", "n": 3, "on": True, "name": "a=b"}),
+        (
+            ["day=2026-10-01", "n=3", "on=true", "name=a=b"],
+            {"day": "2026-10-01", "n": 3, "on": True, "name": "a=b"},
+        ),
         (["{n: 3, days: [2026-10-01]}"], {"n": 3, "days": ["2026-10-01"]}),
         (['{"n": 3}', "n=4"], {"n": 4}),
         (["at=2026-10-01T12:00:00Z", "empty="], {"at": "2026-10-01T12:00:00Z", "empty": None}),
@@ -150,4 +164,6 @@ def test_what_is_no_variable_is_refused(given: str) -> None:
 def test_the_summary_counts_everything_once() -> None:
     labels = ["OK", "OK", "WARN", "ERROR", "SKIP"]
     assert summary(labels, 12.34) == "Done. PASS=2 WARN=1 ERROR=1 SKIP=1 TOTAL=5 in 12.3 s"
-    assert summary(["OK", "NOOP"], 1) == "Done. PASS=1 WARN=0 ERROR=0 SKIP=0 NOOP=1 TOTAL=2 in 1.0 s"
+    assert (
+        summary(["OK", "NOOP"], 1) == "Done. PASS=1 WARN=0 ERROR=0 SKIP=0 NOOP=1 TOTAL=2 in 1.0 s"
+    )

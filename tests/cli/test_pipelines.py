@@ -37,7 +37,12 @@ def test_a_plan_tells_steps_inputs_and_files_in_the_order_of_the_graph(lake: Pat
     assert "run the gate positive (blocks): orders are worth something" in shown
     assert "run the gate cheap (warns)" in shown
     tables = [plan["table"] for plan in told("plan")]
-    assert tables == ["shop.bronze.orders", "shop.bronze.rates", "shop.silver.orders", "shop.gold.total"]
+    assert tables == [
+        "shop.bronze.orders",
+        "shop.bronze.rates",
+        "shop.silver.orders",
+        "shop.gold.total",
+    ]
 
 
 def test_a_plan_as_json_has_the_facts(lake: Path) -> None:
@@ -47,27 +52,58 @@ def test_a_plan_as_json_has_the_facts(lake: Path) -> None:
         "shop/landing/orders/day1.csv",
         "shop/landing/orders/torn.json",
     ]
-    assert [step["step"] for step in plan["steps"]] == ["OpenZone", "Calculate", "CreateHidden", "Write", "Publish", "Archive"]
+    assert [step["step"] for step in plan["steps"]] == [
+        "OpenZone",
+        "Calculate",
+        "CreateHidden",
+        "Write",
+        "Publish",
+        "Archive",
+    ]
 
 
 def test_a_dry_run_is_the_plan_and_touches_nothing(lake: Path) -> None:
     before = sorted(path for path in (lake / "shop").rglob("*") if path.is_file())
-    assert lakebed("run", "gold.total", "silver.orders", "+silver.orders", "--dry-run").stdout == lakebed("plan").stdout
+    assert (
+        lakebed("run", "gold.total", "silver.orders", "+silver.orders", "--dry-run").stdout
+        == lakebed("plan").stdout
+    )
     assert sorted(path for path in (lake / "shop").rglob("*") if path.is_file()) == before
     assert told("runs") == []
 
 
 @pytest.mark.parametrize(
-    "command", [["plan"], ["run", "--dry-run"], ["compile", "bronze.rates"], ["lineage", "--columns"], ["runs"], ["zone", "ls"]]
+    "command",
+    [
+        ["plan"],
+        ["run", "--dry-run"],
+        ["compile", "bronze.rates"],
+        ["lineage", "--columns"],
+        ["runs"],
+        ["zone", "ls"],
+    ],
 )
 def test_looking_starts_no_jvm(lake: Path, command: list[str]) -> None:
-    done = subprocess.run([sys.executable, "-c", WATCHED, *command], env=os.environ, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", WATCHED, *command],
+        env=os.environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert not set(done.stderr.split("loaded:")[1].split()) & HEAVY
 
 
 def test_compile_prints_the_sql_and_the_gates_if_asked(lake: Path) -> None:
-    assert lakebed("compile", "bronze.rates").stdout.strip() == "SELECT country, rate FROM `zone_shop_rates`"
-    write(lake, "pipelines/bronze/rates/tests/quality/known.sql", "SELECT * FROM {{ this }} WHERE rate IS NULL")
+    assert (
+        lakebed("compile", "bronze.rates").stdout.strip()
+        == "SELECT country, rate FROM `zone_shop_rates`"
+    )
+    write(
+        lake,
+        "pipelines/bronze/rates/tests/quality/known.sql",
+        "SELECT * FROM {{ this }} WHERE rate IS NULL",
+    )
     shown = lakebed("compile", "bronze.rates", "--gates").stdout
     assert "-- shop/pipelines/bronze/rates/tests/quality/known.sql (known)" in shown
     assert [sql["gate"] for sql in told("compile", "bronze.rates", "--gates")] == ["", "known"]
@@ -77,9 +113,13 @@ def test_lineage_as_text_json_and_mermaid(lake: Path) -> None:
     shown = lakebed("lineage").stdout
     assert "← zone shop.orders" in shown
     assert lakebed("lineage", "--format", "mermaid").stdout.startswith("flowchart LR\n")
-    edges = {(edge["source"], edge["target"]) for edge in told("lineage", "+silver.orders")["edges"]}
+    edges = {
+        (edge["source"], edge["target"]) for edge in told("lineage", "+silver.orders")["edges"]
+    }
     assert ("shop.bronze.rates", "shop.silver.orders") in edges
-    assert told("lineage", "silver.orders") == json.loads(lakebed("lineage", "silver.orders", "--format", "json").stdout)
+    assert told("lineage", "silver.orders") == json.loads(
+        lakebed("lineage", "silver.orders", "--format", "json").stdout
+    )
 
 
 def test_column_lineage_names_tables_and_columns(lake: Path) -> None:
@@ -88,7 +128,18 @@ def test_column_lineage_names_tables_and_columns(lake: Path) -> None:
 
 
 def test_help_has_examples_and_build_is_run(lake: Path) -> None:
-    words = ("run", "build", "retry", "plan", "test", "compile", "preview", "lineage", "runs ls", "runs show")
+    words = (
+        "run",
+        "build",
+        "retry",
+        "plan",
+        "test",
+        "compile",
+        "preview",
+        "lineage",
+        "runs ls",
+        "runs show",
+    )
     for command in (*words, "zone ls", "zone show", "zone put"):
         assert "$ lakebed" in lakebed(*command.split(), "--help").output, command
     options = [lakebed(name, "--help").output.count("--") for name in ("run", "build")]
@@ -108,9 +159,21 @@ def refused(done: Result) -> str:
 @pytest.mark.parametrize(
     ("file", "text", "said"),
     [
-        ("silver/orders/pipeline.sql", "-- @merge_strategy: incrementel\nSELECT 1", ("pipeline.sql:1", "incremental")),
-        ("silver/orders/config.yaml", "tags: [a]\nuniqe_key: id\n", ("config.yaml:2", "unique_key")),
-        ("silver/orders/tests/quality/cheap.sql", "-- @severity: wran\nSELECT 1", ("cheap.sql:1", "warn")),
+        (
+            "silver/orders/pipeline.sql",
+            "-- @merge_strategy: incrementel\nSELECT 1",
+            ("pipeline.sql:1", "incremental"),
+        ),
+        (
+            "silver/orders/config.yaml",
+            "tags: [a]\nuniqe_key: id\n",
+            ("config.yaml:2", "unique_key"),
+        ),
+        (
+            "silver/orders/tests/quality/cheap.sql",
+            "-- @severity: wran\nSELECT 1",
+            ("cheap.sql:1", "warn"),
+        ),
         ("silver/orders/pipeline.sql", "SELECT 1,\n{{ reff('a') }}", ("pipeline.sql:2", "ref")),
     ],
 )
@@ -132,7 +195,9 @@ def test_an_unknown_ref_is_refused_with_its_line_and_the_nearest(lake: Path, com
         assert word in done.output
 
 
-@pytest.mark.parametrize("command", [["plan"], ["run"], ["build", "-s"], ["compile"], ["test"], ["lineage"], ["preview"]])
+@pytest.mark.parametrize(
+    "command", [["plan"], ["run"], ["build", "-s"], ["compile"], ["test"], ["lineage"], ["preview"]]
+)
 def test_an_unknown_selector_is_refused_with_the_nearest(lake: Path, command: list[str]) -> None:
     shown = refused(lakebed(*command, "silver.ordrs"))
     assert "silver.ordrs" in shown
@@ -157,15 +222,25 @@ def test_other_bad_input(lake: Path, arguments: list[str], said: str) -> None:
 
 
 def test_a_python_pipeline_has_no_sql(lake: Path) -> None:
-    write(lake, "pipelines/silver/code/pipeline.py", "def run(spark, context):\n    return spark.range(3)\n")
+    write(
+        lake,
+        "pipelines/silver/code/pipeline.py",
+        "def run(spark, context):\n    return spark.range(3)\n",
+    )
     assert "Python pipeline" in refused(lakebed("compile", "silver.code"))
     assert "Python pipeline" in refused(lakebed("lineage", "silver.code", "--columns"))
-    assert [sql["table"] for sql in told("compile", "silver.code", "bronze.rates")] == ["shop.bronze.rates"]
+    assert [sql["table"] for sql in told("compile", "silver.code", "bronze.rates")] == [
+        "shop.bronze.rates"
+    ]
 
 
 def test_completion_knows_the_pipelines(lake: Path) -> None:
     program = Path(sys.executable).with_name("lakebed")
-    words = {"COMP_WORDS": "lakebed run shop.silver", "COMP_CWORD": "2", "_TYPER_COMPLETE_ARGS": "lakebed run shop.silver"}
+    words = {
+        "COMP_WORDS": "lakebed run shop.silver",
+        "COMP_CWORD": "2",
+        "_TYPER_COMPLETE_ARGS": "lakebed run shop.silver",
+    }
     environment = os.environ | words | {"_LAKEBED_COMPLETE": "complete_bash"}
     done = subprocess.run([program], env=environment, capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "shop.silver.orders"
@@ -177,13 +252,27 @@ def test_a_lake_with_layers_of_its_own_plans_compiles_and_releases_with_short_re
     monkeypatch.setenv("LAKEBED_LAKE", str(tmp_path / "dbt"))
     assert lakebed("init", str(tmp_path / "dbt"), "--set", "layers=[staging, marts]").exit_code == 0
     write(tmp_path / "dbt", "landing/raw/a.csv", "id\n1\n")
-    write(tmp_path / "dbt", "pipelines/staging/stg_orders/pipeline.sql", "SELECT id FROM {{ landing_zone('raw') }}\n")
-    write(tmp_path / "dbt", "pipelines/marts/orders/pipeline.sql", "SELECT id FROM {{ ref('stg_orders') }}\n")
-    assert [plan["table"] for plan in told("plan")] == ["shop.staging.stg_orders", "shop.marts.orders"]
+    write(
+        tmp_path / "dbt",
+        "pipelines/staging/stg_orders/pipeline.sql",
+        "SELECT id FROM {{ landing_zone('raw') }}\n",
+    )
+    write(
+        tmp_path / "dbt",
+        "pipelines/marts/orders/pipeline.sql",
+        "SELECT id FROM {{ ref('stg_orders') }}\n",
+    )
+    assert [plan["table"] for plan in told("plan")] == [
+        "shop.staging.stg_orders",
+        "shop.marts.orders",
+    ]
     assert "`staging`.`stg_orders`" in lakebed("compile", "marts.orders").stdout
     for name in ("stg_orders", "marts.orders"):
         assert lakebed("pipeline", "release", name).exit_code == 0
-    assert [plan["table"] for plan in told("plan", "--released")] == ["shop.staging.stg_orders", "shop.marts.orders"]
+    assert [plan["table"] for plan in told("plan", "--released")] == [
+        "shop.staging.stg_orders",
+        "shop.marts.orders",
+    ]
     assert json.loads(lakebed("fsck", "--json").stdout)["problems"] == 0
     write(tmp_path / "dbt", "pipelines/gold/late/pipeline.sql", "SELECT 1 AS id\n")
     assert "its layers are staging, marts" in refused(lakebed("plan"))

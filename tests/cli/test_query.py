@@ -47,13 +47,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder: Path = tmp_path_factory.mktemp("cli") / "lake"
     with make_lake(folder) as lake:
         bench = bench_of(lake)
-        add_table(bench, "orders", [pa.Table.from_pylist([row], schema=SCHEMA) for row in ROWS], schema=SCHEMA)
+        add_table(
+            bench,
+            "orders",
+            [pa.Table.from_pylist([row], schema=SCHEMA) for row in ROWS],
+            schema=SCHEMA,
+        )
         bench.close()
     return str(folder)
 
 
 def lakebed(folder: str, *arguments: str, given: str | None = None) -> Result:
-    return CliRunner().invoke(app, [*arguments, "--lake", folder], env={"COLUMNS": "200"}, input=given)
+    return CliRunner().invoke(
+        app, [*arguments, "--lake", folder], env={"COLUMNS": "200"}, input=given
+    )
 
 
 def test_a_table_on_the_screen(folder: str) -> None:
@@ -69,15 +76,29 @@ def test_a_table_on_the_screen(folder: str) -> None:
 def test_more_rows_than_a_screen_shows_are_said_to_be_more(folder: str) -> None:
     done = lakebed(folder, "query", "SELECT a.range FROM range(1001) a")
     assert done.stdout.splitlines()[-1] == "the first 1,000 rows; more with --limit or -o FILE"
-    assert lakebed(folder, "query", "FROM range(1001)", "--limit", "1001").stdout.splitlines()[-1] == "1,001 rows"
-    assert lakebed(folder, "query", "FROM range(5)", "--limit", "2").stdout.splitlines()[-1] == "2 rows"
+    assert (
+        lakebed(folder, "query", "FROM range(1001)", "--limit", "1001").stdout.splitlines()[-1]
+        == "1,001 rows"
+    )
+    assert (
+        lakebed(folder, "query", "FROM range(5)", "--limit", "2").stdout.splitlines()[-1]
+        == "2 rows"
+    )
 
 
 def test_csv(folder: str) -> None:
     done = lakebed(folder, "query", "SELECT * FROM orders ORDER BY id", "--format", "csv")
     first, *rows = csv.reader(io.StringIO(done.stdout))
     assert first == SCHEMA.names
-    assert rows[0] == ["1", 'a "quoted", text', "0.10", "2026-11-01", "2026-11-01T00:00:00+00:00", "00ff", '["x", "y"]']
+    assert rows[0] == [
+        "1",
+        'a "quoted", text',
+        "0.10",
+        "2026-11-01",
+        "2026-11-01T00:00:00+00:00",
+        "00ff",
+        '["x", "y"]',
+    ]
     assert rows[1] == ["2", "", "", "", "", "", ""]
 
 
@@ -105,8 +126,17 @@ def test_no_digit_of_a_large_integer_is_lost_in_javascript(folder: str, option: 
     sql = f"SELECT {numbers}, [18446744073709551616::HUGEINT, 1] AS many"
     done = lakebed(folder, "query", sql, "--format", option)
     (row,) = json.loads(done.stdout) if option == "json" else [json.loads(done.stdout)]
-    assert row == {"exact": 2**53 - 1, "above": "9007199254740993", "below": "-9007199254740992", "many": [str(2**64), 1]}
-    head = json.loads(lakebed(folder, "query", "SELECT snapshot_id FROM orders$snapshots LIMIT 1", "--json").stdout)
+    assert row == {
+        "exact": 2**53 - 1,
+        "above": "9007199254740993",
+        "below": "-9007199254740992",
+        "many": [str(2**64), 1],
+    }
+    head = json.loads(
+        lakebed(
+            folder, "query", "SELECT snapshot_id FROM orders$snapshots LIMIT 1", "--json"
+        ).stdout
+    )
     assert int(head[0]["snapshot_id"]) > 0
     assert "9007199254740993" in lakebed(folder, "query", sql, "--format", "csv").stdout
 
@@ -119,7 +149,12 @@ def test_nothing_is_valid_json_too(folder: str) -> None:
 @pytest.mark.parametrize("name", ["out.parquet", "out.arrow", "out.csv", "out.json", "out.jsonl"])
 def test_a_file_has_the_format_that_its_name_says(folder: str, name: str, tmp_path: Path) -> None:
     file = tmp_path / name
-    assert lakebed(folder, "query", "SELECT id, amount FROM orders ORDER BY id", "-o", str(file)).exit_code == 0
+    assert (
+        lakebed(
+            folder, "query", "SELECT id, amount FROM orders ORDER BY id", "-o", str(file)
+        ).exit_code
+        == 0
+    )
     match file.suffix:
         case ".parquet":
             rows = pq.read_table(file).to_pylist()
@@ -136,17 +171,35 @@ def test_a_file_is_whole_or_not_there(folder: str, tmp_path: Path) -> None:
     done = lakebed(folder, "query", "SELECT error('no') FROM orders", "-o", str(file))
     assert done.exit_code == 2
     assert list(tmp_path.iterdir()) == []
-    assert lakebed(folder, "query", "FROM orders", "-o", str(tmp_path / "x" / "out.csv")).exit_code == 2
-    assert "no extension that names a format" in lakebed(folder, "query", "FROM orders", "-o", str(tmp_path / "out")).stderr
+    assert (
+        lakebed(folder, "query", "FROM orders", "-o", str(tmp_path / "x" / "out.csv")).exit_code
+        == 2
+    )
+    assert (
+        "no extension that names a format"
+        in lakebed(folder, "query", "FROM orders", "-o", str(tmp_path / "out")).stderr
+    )
 
 
 def test_sql_comes_from_standard_input(folder: str) -> None:
-    assert json.loads(lakebed(folder, "query", "-", "--json", given="SELECT max(id) AS m FROM orders").stdout) == [{"m": 2}]
+    assert json.loads(
+        lakebed(folder, "query", "-", "--json", given="SELECT max(id) AS m FROM orders").stdout
+    ) == [{"m": 2}]
 
 
 def test_moments_and_profiles(folder: str) -> None:
-    (first,) = json.loads(lakebed(folder, "query", "FROM orders$snapshots WHERE parent_id IS NULL", "--json").stdout)
-    done = lakebed(folder, "query", "SELECT count(*) AS n FROM orders", "--at", str(first["snapshot_id"]), "--json", "--profile")
+    (first,) = json.loads(
+        lakebed(folder, "query", "FROM orders$snapshots WHERE parent_id IS NULL", "--json").stdout
+    )
+    done = lakebed(
+        folder,
+        "query",
+        "SELECT count(*) AS n FROM orders",
+        "--at",
+        str(first["snapshot_id"]),
+        "--json",
+        "--profile",
+    )
     assert json.loads(done.stdout) == [{"n": 1}]
     done = lakebed(folder, "query", "SELECT name FROM orders WHERE id = 1", "--profile")
     assert "planned in" in done.stderr
@@ -163,7 +216,12 @@ def test_explain_says_which_files_and_why(folder: str) -> None:
         assert "files chosen by: id = 1" in shown
         assert "columns: id, name" in shown
     (table,) = json.loads(lakebed(folder, "explain", sql, "--json").stdout)
-    assert (table["reason"], table["files"], table["total_files"], table["how"]) == ("PRUNED", 1, 2, "parquet")
+    assert (table["reason"], table["files"], table["total_files"], table["how"]) == (
+        "PRUNED",
+        1,
+        2,
+        "parquet",
+    )
     assert "reads no table" in lakebed(folder, "explain", "SELECT 1").stdout
 
 
@@ -179,10 +237,27 @@ def test_errors_end_with_two_and_say_what_next(folder: str) -> None:
 
 def test_a_query_loads_no_spark_and_no_frame_library(folder: str) -> None:
     script = (
-        "import sys\nfrom lakebed.cli import main\n"
-        "try:\n    main()\nfinally:\n    print(*sorted({name.split('.')[0] for name in sys.modules}), file=sys.stderr)"
+        "import sys\nfrom lakebed.cli import main\ntry:\n    main()\nfinally:\n   "
+        " print(*sorted({name.split('.')[0] for name in sys.modules}), file=sys.stderr)"
     )
-    command = [sys.executable, "-c", script, "query", "SELECT count(*) FROM orders WHERE id = 1", "--lake", folder]
+    command = [
+        sys.executable,
+        "-c",
+        script,
+        "query",
+        "SELECT count(*) FROM orders WHERE id = 1",
+        "--lake",
+        folder,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     loaded = set(done.stderr.split())
-    assert not loaded & {"pyspark", "pyiceberg", "pandas", "pyarrow", "polars", "sqlglot", "jinja2", "obstore"}
+    assert not loaded & {
+        "pyspark",
+        "pyiceberg",
+        "pandas",
+        "pyarrow",
+        "polars",
+        "sqlglot",
+        "jinja2",
+        "obstore",
+    }

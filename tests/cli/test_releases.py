@@ -36,7 +36,11 @@ def said(*arguments: str) -> str:
 
 def released_twice(lake: Path) -> None:
     said("pipeline", "release", "silver.orders", "-m", "[red]first[/red]")
-    write(lake, f"{ORDERS}/tests/quality/cheap.sql", "SELECT id FROM {{ this }} WHERE eur < array(3)[0]")
+    write(
+        lake,
+        f"{ORDERS}/tests/quality/cheap.sql",
+        "SELECT id FROM {{ this }} WHERE eur < array(3)[0]",
+    )
     said("pipeline", "release", "silver.orders")
 
 
@@ -44,7 +48,10 @@ def test_a_release_is_told_with_its_changes(lake: Path) -> None:
     shown = said("pipeline", "release", "silver.orders", "-m", "first")
     assert shown.splitlines()[0] == "shop.silver.orders release 1 (3 added)"
     assert "  + tests/quality/positive.sql" in shown
-    assert said("pipeline", "release", "silver.orders") == "shop.silver.orders is already release 1: no release was made\n"
+    assert (
+        said("pipeline", "release", "silver.orders")
+        == "shop.silver.orders is already release 1: no release was made\n"
+    )
     write(lake, f"{ORDERS}/config.yaml", "max_versions: 1\n")
     facts = told("pipeline", "release", "silver.orders")
     assert (facts["version"], facts["new"], facts["dropped"]) == (2, True, [1])
@@ -61,12 +68,16 @@ def test_releases_are_listed_and_compared(lake: Path) -> None:
     assert "+SELECT id FROM {{ this }} WHERE eur < array(3)[0]" in shown
     assert shown.splitlines()[-1] == "from release 1 to release 2: 1 changed"
     assert said("pipeline", "diff", "silver.orders", "2") == "from release 2 to draft: no change\n"
-    assert told("pipeline", "diff", "silver.orders", "2", "1")["changed"] == ["tests/quality/cheap.sql"]
+    assert told("pipeline", "diff", "silver.orders", "2", "1")["changed"] == [
+        "tests/quality/cheap.sql"
+    ]
 
 
 def test_a_rollback_is_told_like_a_release(lake: Path) -> None:
     released_twice(lake)
-    assert said("pipeline", "rollback", "silver.orders", "1").startswith("shop.silver.orders release 3 (1 changed)")
+    assert said("pipeline", "rollback", "silver.orders", "1").startswith(
+        "shop.silver.orders release 3 (1 changed)"
+    )
     assert told("pipeline", "releases", "silver.orders")[0]["message"] == "rollback to 1"
 
 
@@ -74,7 +85,9 @@ def test_drafts_are_saved_listed_deleted_and_restored(lake: Path) -> None:
     digest = told("pipeline", "save", "silver.orders")["digest"]
     assert digest[:12] in said("pipeline", "drafts", "silver.orders")
     write(lake, f"{ORDERS}/config.yaml", "tags: [x]\n")
-    assert "restored shop.silver.orders from saved draft" in said("pipeline", "restore", "silver.orders", digest[:10])
+    assert "restored shop.silver.orders from saved draft" in said(
+        "pipeline", "restore", "silver.orders", digest[:10]
+    )
     assert not (lake / "shop" / ORDERS / "config.yaml").exists()
     assert "its table stays" in said("pipeline", "delete", "silver.orders")
     listed = {row["table"]: row["draft"] for row in told("pipeline", "ls")}
@@ -118,11 +131,27 @@ def test_bad_input_is_refused(lake: Path, arguments: list[str], words: str) -> N
 
 
 def test_help_has_examples() -> None:
-    for name in ("ls", "release", "releases", "diff", "rollback", "save", "drafts", "restore", "delete"):
+    for name in (
+        "ls",
+        "release",
+        "releases",
+        "diff",
+        "rollback",
+        "save",
+        "drafts",
+        "restore",
+        "delete",
+    ):
         assert "$ lakebed pipeline" in lakebed("pipeline", name, "--help").output, name
 
 
 @pytest.mark.parametrize("command", [["pipeline", "ls"], ["pipeline", "release", "silver.orders"]])
 def test_releasing_starts_no_jvm(lake: Path, command: list[str]) -> None:
-    done = subprocess.run([sys.executable, "-c", WATCHED, *command], env=os.environ, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", WATCHED, *command],
+        env=os.environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert not set(done.stderr.split("loaded:")[1].split()) & HEAVY

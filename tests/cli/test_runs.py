@@ -18,7 +18,14 @@ from tests.cli.shop import lakebed
 
 BEGAN = datetime(2026, 11, 15, 9, 30, tzinfo=UTC)
 ORDERS, TOTAL = TableName("shop", "silver", "orders"), TableName("shop", "gold", "total")
-GATE = Verdict("positive", "error", passed=False, bad_rows=25, sample=({"id": 7, "eur": None},), remediation="Mend the file.")
+GATE = Verdict(
+    "positive",
+    "error",
+    passed=False,
+    bad_rows=25,
+    sample=({"id": 7, "eur": None},),
+    remediation="Mend the file.",
+)
 ENDED = BEGAN + timedelta(seconds=4.06)
 SUCCESS = RunRecord(
     "1" * 32,
@@ -30,9 +37,16 @@ SUCCESS = RunRecord(
     strategy="incremental",
     phases=(Phase("Write", 3.5),),
     rows={"result": 1200},
-    inputs=(InputPin(TableName("shop", "bronze", "orders"), 77), InputPin(TableName("shop", "bronze", "new"), None)),
+    inputs=(
+        InputPin(TableName("shop", "bronze", "orders"), 77),
+        InputPin(TableName("shop", "bronze", "new"), None),
+    ),
     files={"shop.orders": 1},
-    set_aside=(QuarantinedFile("shop/landing/orders/x.csv", "shop/landing/orders/_quarantine/1/x.csv", "it is torn"),),
+    set_aside=(
+        QuarantinedFile(
+            "shop/landing/orders/x.csv", "shop/landing/orders/_quarantine/1/x.csv", "it is torn"
+        ),
+    ),
     verdicts=(Verdict("known", "error", passed=True, bad_rows=0, seconds=0.25),),
     snapshot=78,
 )
@@ -54,24 +68,61 @@ FAILED = RunRecord(
         "next": "Look.",
     },
 )
-SKIPPED = RunRecord("3" * 32, "c" * 32, TOTAL, "skipped", BEGAN + timedelta(minutes=2), message="shop.silver.orders failed")
+SKIPPED = RunRecord(
+    "3" * 32,
+    "c" * 32,
+    TOTAL,
+    "skipped",
+    BEGAN + timedelta(minutes=2),
+    message="shop.silver.orders failed",
+)
 
 
-WRITTEN = replace(SKIPPED, state="success", message="", strategy="scd2", phases=(Phase("Write", 1.0),), rows={"result": 1})
-WARNED = (Verdict("a", "warn", passed=False, bad_rows=1), Verdict("b", "error", passed=True, bad_rows=0))
+WRITTEN = replace(
+    SKIPPED,
+    state="success",
+    message="",
+    strategy="scd2",
+    phases=(Phase("Write", 1.0),),
+    rows={"result": 1},
+)
+WARNED = (
+    Verdict("a", "warn", passed=False, bad_rows=1),
+    Verdict("b", "error", passed=True, bad_rows=0),
+)
 
 
 @pytest.mark.parametrize(
     ("record", "kind", "said"),
     [
-        (SUCCESS, "WARN", "draft: incremental, 1,200 rows, 1 file set aside, 1 gate passed in 4.1 s"),
-        (replace(SUCCESS, set_aside=()), "OK", "draft: incremental, 1,200 rows, 1 gate passed in 4.1 s"),
+        (
+            SUCCESS,
+            "WARN",
+            "draft: incremental, 1,200 rows, 1 file set aside, 1 gate passed in 4.1 s",
+        ),
+        (
+            replace(SUCCESS, set_aside=()),
+            "OK",
+            "draft: incremental, 1,200 rows, 1 gate passed in 4.1 s",
+        ),
         (FAILED, "ERROR", "draft: incremental, 0 of 1 gates passed, attempt 2 in 4.1 s"),
         (SKIPPED, "SKIP", "shop.silver.orders failed"),
-        (replace(SKIPPED, state="success", message="no new file in shop.orders"), "NOOP", "draft: no new file in shop.orders"),
-        (replace(WRITTEN, message="nothing changed"), "OK", "draft: scd2, nothing changed in 1.0 s"),
+        (
+            replace(SKIPPED, state="success", message="no new file in shop.orders"),
+            "NOOP",
+            "draft: no new file in shop.orders",
+        ),
+        (
+            replace(WRITTEN, message="nothing changed"),
+            "OK",
+            "draft: scd2, nothing changed in 1.0 s",
+        ),
         (replace(WRITTEN, version=3), "OK", "release 3: scd2, 1 row in 1.0 s"),
-        (replace(WRITTEN, verdicts=WARNED), "WARN", "draft: scd2, 1 row, 1 of 2 gates passed in 1.0 s"),
+        (
+            replace(WRITTEN, verdicts=WARNED),
+            "WARN",
+            "draft: scd2, 1 row, 1 of 2 gates passed in 1.0 s",
+        ),
     ],
 )
 def test_a_line_says_how_a_run_ended(record: RunRecord, kind: str, said: str) -> None:
@@ -131,14 +182,22 @@ def test_one_run_is_shown_whole(lake: Path) -> None:
         "read shop.bronze.orders at 77",
         "read shop.bronze.new (no rows yet)",
         "read 1 file of shop.orders",
-        "set aside shop/landing/orders/x.csv as shop/landing/orders/_quarantine/1/x.csv: it is torn",
+        (
+            "set aside shop/landing/orders/x.csv as shop/landing/orders/_quarantine/1/x.csv: it is"
+            " torn"
+        ),
         "3.50 s  Write",
         "gate known, error: passed in 0.25 s",
         "snapshot 78 on main",
     ):
         assert line in shown
     failed = lakebed("runs", "show", "2").stdout
-    for line in ("error: the gate [red]positive[/red] found 25 bad rows.", "It is safe.", "id=7, eur=NULL", "… and 24 more"):
+    for line in (
+        "error: the gate [red]positive[/red] found 25 bad rows.",
+        "It is safe.",
+        "id=7, eur=NULL",
+        "… and 24 more",
+    ):
         assert line in failed
 
 
@@ -174,7 +233,9 @@ def test_a_beginning_that_fits_several_runs_is_refused(lake: Path) -> None:
     assert "2 runs start with it" in lakebed("runs", "show", "11").stderr
 
 
-def test_a_change_by_hand_does_not_make_retry_forget_the_build_that_failed(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_by_hand_does_not_make_retry_forget_the_build_that_failed(
+    lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[RunOptions] = []
 
     def run(options: RunOptions, services: RunServices) -> BuildResult:
@@ -185,7 +246,9 @@ def test_a_change_by_hand_does_not_make_retry_forget_the_build_that_failed(lake:
     with open_lake(lake) as opened:
         for number in range(30):
             at = BEGAN + timedelta(minutes=3 + number)
-            hand = RunRecord(f"4{number:031}", f"d{number:031}", TOTAL, "success", at, strategy="by hand")
+            hand = RunRecord(
+                f"4{number:031}", f"d{number:031}", TOTAL, "success", at, strategy="by hand"
+            )
             opened.stores.records.write(hand)
         opened.pipelines.retry()
     assert [set(options.select) for options in asked] == [{"shop.silver.orders", "shop.gold.total"}]

@@ -36,7 +36,9 @@ def folder(tmp_path: Path) -> Path:
     bench.write(orders, [1, 2, 3])
     head = bench.iceberg.load_table(orders.parts).current_snapshot()
     assert head
-    bench.iceberg.load_table(orders.parts).manage_snapshots().create_tag(head.snapshot_id, "three").commit()
+    bench.iceberg.load_table(orders.parts).manage_snapshots().create_tag(
+        head.snapshot_id, "three"
+    ).commit()
     bench.write(orders, [4, 5])
     bench.close()
     return tmp_path / "lake"
@@ -54,7 +56,12 @@ def piped(folder: Path, text: str, *options: str) -> tuple[int, str]:
 
 
 def test_piped_statements_are_answered_one_by_one(folder: Path) -> None:
-    code, out = piped(folder, "SELECT count(*) AS n\nFROM orders;\nSELECT max(id) AS top FROM silver.orders", "--mode", "csv")
+    code, out = piped(
+        folder,
+        "SELECT count(*) AS n\nFROM orders;\nSELECT max(id) AS top FROM silver.orders",
+        "--mode",
+        "csv",
+    )
     assert (code, out) == (0, "n\n5\ntop\n5\n")
 
 
@@ -68,11 +75,21 @@ def test_the_first_error_of_a_script_ends_it_without_a_traceback(folder: Path) -
 
 def test_a_moment_mode_and_commands_hold_for_what_follows(folder: Path) -> None:
     code, out = piped(
-        folder, ".at three\n.mode csv\nSELECT count(*) AS n FROM orders;\n.at now\nSELECT count(*) AS n FROM orders;\n"
+        folder,
+        ".at three\n.mode csv\nSELECT count(*) AS n FROM orders;\n.at now\nSELECT count(*) AS n"
+        " FROM orders;\n",
     )
     assert code == 0
-    assert out.replace("Tables are read as of three.\n", "").replace("Tables are read as of now.\n", "") == "n\n3\nn\n5\n"
-    assert piped(folder, "SELECT count(*) AS n FROM orders;", "--at", "three", "--mode", "csv") == (0, "n\n3\n")
+    assert (
+        out.replace("Tables are read as of three.\n", "").replace(
+            "Tables are read as of now.\n", ""
+        )
+        == "n\n3\nn\n5\n"
+    )
+    assert piped(folder, "SELECT count(*) AS n FROM orders;", "--at", "three", "--mode", "csv") == (
+        0,
+        "n\n3\n",
+    )
 
 
 def test_json_is_json(folder: Path) -> None:
@@ -80,9 +97,21 @@ def test_json_is_json(folder: Path) -> None:
     assert (code, json.loads(out)) == (0, [{"id": 1}, {"id": 2}])
 
 
-def test_commands_tell_tables_columns_and_help(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_tell_tables_columns_and_help(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
     run_interactively(
-        shell, [".tables", ".schema orders", ".help", ".tables nothing*", ".nope", ".mode xml", ".schema", ".schema ordres"]
+        shell,
+        [
+            ".tables",
+            ".schema orders",
+            ".help",
+            ".tables nothing*",
+            ".nope",
+            ".mode xml",
+            ".schema",
+            ".schema ordres",
+        ],
     )
     shown = capsys.readouterr()
     assert "shop.silver.orders" in shown.out
@@ -99,7 +128,8 @@ def test_what_is_typed_over_many_lines_is_one_statement_and_errors_end_nothing(
     history = tmp_path / "h" / "sql_history"
     with create_pipe_input() as keys:
         keys.send_text(
-            "SELECT sum(id) AS total\rFROM orders;\rSELECT nope;\r.mode csv\rSELECT 7 AS seven; SELECT 8 AS eight;\r.quit\r"
+            "SELECT sum(id) AS total\rFROM orders;\rSELECT nope;\r.mode csv\rSELECT 7 AS seven;"
+            " SELECT 8 AS eight;\r.quit\r"
         )
         run_interactively(shell, prompted(shell, history, input=keys, output=DummyOutput()))
     shown = capsys.readouterr()
@@ -111,7 +141,9 @@ def test_what_is_typed_over_many_lines_is_one_statement_and_errors_end_nothing(
     assert history.stat().st_mode & 0o077 == 0
 
 
-def test_ctrl_c_begins_anew_and_ctrl_d_leaves(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ctrl_c_begins_anew_and_ctrl_d_leaves(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
     with create_pipe_input() as keys:
         keys.send_text("SELECT nonsense\x03SELECT 9 AS nine;\r\x04")
         run_interactively(shell, prompted(shell, None, input=keys, output=DummyOutput()))
@@ -122,16 +154,24 @@ def test_ctrl_c_begins_anew_and_ctrl_d_leaves(shell: Shell, capsys: pytest.Captu
 
 def test_tables_columns_and_keywords_of_the_lake_are_completed(shell: Shell) -> None:
     def completed(text: str) -> list[str]:
-        return [one.text for one in SqlCompleter(shell).get_completions(Document(text), CompleteEvent())]
+        return [
+            one.text for one in SqlCompleter(shell).get_completions(Document(text), CompleteEvent())
+        ]
 
     assert completed("SELECT * FROM or") == ["shop.silver.orders"]
     assert completed("SELECT * FROM orders WHERE i")[0] == "id"
     assert "SELECT" in completed("se")
 
 
-def test_values_that_a_terminal_would_obey_are_shown_harmless(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+def test_values_that_a_terminal_would_obey_are_shown_harmless(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
     run_interactively(
-        shell, ["SELECT chr(27) || '[31mred' AS a, 'two' || chr(10) || 'lines' AS b, NULL AS c, repeat('x', 100) AS d, 1 AS a"]
+        shell,
+        [
+            "SELECT chr(27) || '[31mred' AS a, 'two' || chr(10) || 'lines' AS b, NULL AS c,"
+            " repeat('x', 100) AS d, 1 AS a"
+        ],
     )
     shown = capsys.readouterr().out
     assert "\x1b" not in shown
@@ -141,13 +181,21 @@ def test_values_that_a_terminal_would_obey_are_shown_harmless(shell: Shell, caps
     assert "a (2)" in shown
 
 
-def test_a_real_terminal_has_prompt_completion_and_no_traceback(folder: Path, tmp_path: Path) -> None:
+def test_a_real_terminal_has_prompt_completion_and_no_traceback(
+    folder: Path, tmp_path: Path
+) -> None:
     master, slave = pty.openpty()
     paths = os.pathsep.join(filter(None, sys.path))
-    environment = os.environ | {"TERM": "xterm", "LAKEBED_CACHE": str(tmp_path / "cache"), "PYTHONPATH": paths}
+    environment = os.environ | {
+        "TERM": "xterm",
+        "LAKEBED_CACHE": str(tmp_path / "cache"),
+        "PYTHONPATH": paths,
+    }
     program = "from lakebed.cli import main; main()"
     command = [sys.executable, "-c", program, "--lake", str(folder), "sql"]
-    with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=environment) as child:
+    with subprocess.Popen(
+        command, stdin=slave, stdout=slave, stderr=slave, env=environment
+    ) as child:
         try:
             os.close(slave)
             seen = until(master, "lake>")
@@ -188,7 +236,12 @@ def test_the_query_log_is_readable_while_the_database_is_broken(folder: Path) ->
     done = CliRunner().invoke(app, ["--lake", str(folder), "query-log", "--json"])
     assert done.exit_code == 0
     failed, asked = json.loads(done.output)
-    assert (asked["status"], asked["route"], asked["rows"], asked["tables"]) == ("ok", "shell", 1, ["shop.silver.orders"])
+    assert (asked["status"], asked["route"], asked["rows"], asked["tables"]) == (
+        "ok",
+        "shell",
+        1,
+        ["shop.silver.orders"],
+    )
     assert failed["status"] == "error"
     shown = CliRunner().invoke(app, ["--lake", str(folder), "query-log", "--failed"])
     assert "SELECT nope" in shown.output

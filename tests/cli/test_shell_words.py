@@ -30,25 +30,45 @@ COLUMNS = {"orders": ("id", "amount"), "shop.silver.orders": ("id", "amount"), "
         ("", (), ""),
     ],
 )
-def test_a_semicolon_ends_a_statement_unless_it_is_in_a_text_or_comment(text: str, done: tuple[str, ...], rest: str) -> None:
+def test_a_semicolon_ends_a_statement_unless_it_is_in_a_text_or_comment(
+    text: str, done: tuple[str, ...], rest: str
+) -> None:
     assert split_statements(text) == (done, rest)
 
 
 def test_statements_may_have_many_lines_and_stand_among_commands() -> None:
-    lines = [".mode csv\n", "SELECT\n", "  1;\n", "SELECT 2; SELECT\n", "3;\n", "\n", ".timer off\n", "SELECT 'a\n", ".tables'\n"]
+    lines = [
+        ".mode csv\n",
+        "SELECT\n",
+        "  1;\n",
+        "SELECT 2; SELECT\n",
+        "3;\n",
+        "\n",
+        ".timer off\n",
+        "SELECT 'a\n",
+        ".tables'\n",
+    ]
     assert list(statements(lines)) == [
         ".mode csv", "SELECT\n  1", "SELECT 2", "SELECT\n3", ".timer off", "SELECT 'a\n.tables'",
     ]  # fmt: skip
 
 
 def words(text: str) -> list[str]:
-    return [offer.word for offer in suggestions(text, TABLES, lambda table: COLUMNS.get(table, ()), ["upper", "unnest"])]
+    return [
+        offer.word
+        for offer in suggestions(
+            text, TABLES, lambda table: COLUMNS.get(table, ()), ["upper", "unnest"]
+        )
+    ]
 
 
 @pytest.mark.parametrize(
     ("text", "offered"),
     [
-        ("SELECT * FROM ", ["shop.silver.orders", 'shop.gold."daily-revenue"', "web.silver.visits"]),
+        (
+            "SELECT * FROM ",
+            ["shop.silver.orders", 'shop.gold."daily-revenue"', "web.silver.visits"],
+        ),
         ("SELECT * FROM or", ["shop.silver.orders"]),
         ("SELECT * FROM shop.", ["shop.silver.orders", 'shop.gold."daily-revenue"']),
         ("SELECT * FROM silver.", ["shop.silver.orders", "web.silver.visits"]),

@@ -37,7 +37,9 @@ def states(zone: str) -> dict[str, str]:
 
 
 def test_zones_are_those_with_a_folder_and_those_a_pipeline_reads(lake: Path) -> None:
-    write(lake, "pipelines/bronze/calls/pipeline.sql", "SELECT * FROM {{ landing_zone('api-data') }}")
+    write(
+        lake, "pipelines/bronze/calls/pipeline.sql", "SELECT * FROM {{ landing_zone('api-data') }}"
+    )
     write(lake, "landing/unread/a.csv", "a\n1\n")
     write(lake, "landing/unread/zone.yaml", "description: nobody's\n")
     rows = {row["zone"]: row for row in told("zone", "ls")}
@@ -57,7 +59,10 @@ def test_a_lake_without_zones_says_how_to_begin(tmp_path: Path) -> None:
 
 
 def test_a_file_is_put_under_its_own_name_and_waits(lake: Path, file: Path) -> None:
-    assert f"put shop/landing/orders/{file.name} (" in lakebed("zone", "put", "orders", str(file)).stdout
+    assert (
+        f"put shop/landing/orders/{file.name} ("
+        in lakebed("zone", "put", "orders", str(file)).stdout
+    )
     assert states("orders")[file.name] == "waiting"
     assert file.name in lakebed("zone", "show", "shop.orders").stdout
 
@@ -88,7 +93,9 @@ def test_what_does_not_fit_the_zones_pattern_is_ignored(lake: Path) -> None:
     assert states("orders") == {"day1.csv": "waiting", "torn.json": "ignored"}
 
 
-def test_a_name_that_is_taken_refuses_all_files_unless_they_may_replace(lake: Path, file: Path, tmp_path: Path) -> None:
+def test_a_name_that_is_taken_refuses_all_files_unless_they_may_replace(
+    lake: Path, file: Path, tmp_path: Path
+) -> None:
     (tmp_path / "other.csv").write_text("id\n")
     lakebed("zone", "put", "orders", str(file))
     done = lakebed("zone", "put", "orders", str(tmp_path / "other.csv"), str(file))
@@ -138,9 +145,16 @@ def test_a_broken_zone_yaml_is_told_with_its_line(lake: Path) -> None:
     assert "delimiter" in done.stderr
 
 
-@pytest.mark.parametrize("command", ["plan", "compile", "run", "run --together", "run --dry-run", "preview bronze.orders"])
+@pytest.mark.parametrize(
+    "command",
+    ["plan", "compile", "run", "run --together", "run --dry-run", "preview bronze.orders"],
+)
 def test_a_misspelt_zone_is_refused_and_no_silent_success(lake: Path, command: str) -> None:
-    write(lake, "pipelines/bronze/orders/pipeline.sql", "SELECT 1 AS a\n\nFROM {{ landing_zone('ordres') }}\n")
+    write(
+        lake,
+        "pipelines/bronze/orders/pipeline.sql",
+        "SELECT 1 AS a\n\nFROM {{ landing_zone('ordres') }}\n",
+    )
     done = lakebed(*command.split())
     assert done.exit_code == 2
     assert "bronze/orders/pipeline.sql:3: there is no landing zone 'ordres'." in done.output
@@ -149,13 +163,24 @@ def test_a_misspelt_zone_is_refused_and_no_silent_success(lake: Path, command: s
     assert lakebed("runs").stdout == "nothing has run yet\n"
 
 
-def test_a_zone_that_is_still_empty_or_whose_files_were_all_taken_is_known(lake: Path, file: Path) -> None:
+def test_a_zone_that_is_still_empty_or_whose_files_were_all_taken_is_known(
+    lake: Path, file: Path
+) -> None:
     calls = "-- @merge_strategy: append_only\nSELECT * FROM {{ landing_zone('calls') }}"
     write(lake, "pipelines/bronze/calls/pipeline.sql", calls)
     assert lakebed("plan", "calls").exit_code == 2
-    taken = ConsumedFile(TableName("shop", "bronze", "other"), ZoneName("shop", "calls"), "shop/landing/calls/a.csv", "e", 1, "r")
+    taken = ConsumedFile(
+        TableName("shop", "bronze", "other"),
+        ZoneName("shop", "calls"),
+        "shop/landing/calls/a.csv",
+        "e",
+        1,
+        "r",
+    )
     with open_lake(lake) as opened:
-        opened.stores.catalog.commit(Publication("r", ()), expected={}, records=PublicationRecords(consumed=(taken,)))
+        opened.stores.catalog.commit(
+            Publication("r", ()), expected={}, records=PublicationRecords(consumed=(taken,))
+        )
     assert lakebed("plan", "calls").exit_code == 0
     write(lake, "pipelines/bronze/calls/pipeline.sql", calls.replace("calls", "empty"))
     (lake / "shop" / "landing" / "empty").mkdir()
@@ -168,7 +193,10 @@ def test_a_zone_that_is_still_empty_or_whose_files_were_all_taken_is_known(lake:
 def test_a_file_without_a_byte_is_shown_with_what_becomes_of_it(lake: Path) -> None:
     write(lake, "landing/orders/quiet.csv", "")
     write(lake, "landing/orders/sent.csv.part", "id")
-    assert (states("orders")["quiet.csv"], states("orders")["sent.csv.part"]) == ("waiting", "writing")
+    assert (states("orders")["quiet.csv"], states("orders")["sent.csv.part"]) == (
+        "waiting",
+        "writing",
+    )
     shown = lakebed("zone", "show", "orders").stdout
     assert "it has 0 bytes: a run will read no rows" in shown
     assert "its name says that it is unfinished" in shown
@@ -178,24 +206,37 @@ def test_a_file_without_a_byte_is_shown_with_what_becomes_of_it(lake: Path) -> N
     assert "it has 0 bytes: a run will set it aside" in lakebed("zone", "show", "orders").stdout
 
 
-def test_putting_into_a_new_zone_says_how_to_name_it(tmp_path: Path, lake: Path, file: Path) -> None:
+def test_putting_into_a_new_zone_says_how_to_name_it(
+    tmp_path: Path, lake: Path, file: Path
+) -> None:
     done = lakebed("zone", "put", "raw_customers", str(file))
     assert done.exit_code == 2
     assert "a new one is given its whole name, namespace.zone" in done.output
     assert "lakebed zone put shop.raw_customers FILE" in done.output
     assert "Did you mean orders? For example" in lakebed("zone", "put", "ordrs", str(file)).output
     lakebed("init", str(tmp_path / "new"))
-    assert "lakebed zone put shop.raw FILE" in lakebed("zone", "put", "raw", str(file), "--lake", str(tmp_path / "new")).output
+    assert (
+        "lakebed zone put shop.raw FILE"
+        in lakebed("zone", "put", "raw", str(file), "--lake", str(tmp_path / "new")).output
+    )
 
 
 def test_what_columns_are_read_as_is_shown_with_who_says_so(lake: Path) -> None:
     write(lake, "landing/orders/zone.yaml", "settle_seconds: 0\ntypes: {DEP: string}\n")
     opened = open_lake(lake)
     columns = (ColumnTypeChange("id", "", "int"), ColumnTypeChange("dep", "", "int"))
-    learned = (ZoneTypes(ZoneName("shop", "orders"), "", columns), ZoneTypes(ZoneName("shop", "orders"), "*.json", columns[:1]))
-    publish(opened.stores.catalog, [], run_id=new_run_id(), records=PublicationRecords(types=learned))
+    learned = (
+        ZoneTypes(ZoneName("shop", "orders"), "", columns),
+        ZoneTypes(ZoneName("shop", "orders"), "*.json", columns[:1]),
+    )
+    publish(
+        opened.stores.catalog, [], run_id=new_run_id(), records=PublicationRecords(types=learned)
+    )
     opened.close()
-    assert [(one["column"], one["type"], one["said_by"], one["pattern"]) for one in told("zone", "show", "orders")["types"]] == [
+    assert [
+        (one["column"], one["type"], one["said_by"], one["pattern"])
+        for one in told("zone", "show", "orders")["types"]
+    ] == [
         ("DEP", "string", "zone.yaml", ""),
         ("id", "int", "earlier runs", ""),
         ("id", "int", "earlier runs", "*.json"),

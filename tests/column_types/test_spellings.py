@@ -7,10 +7,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakebed.types import Array, ColumnType, Map, Primitive, Struct, parse_type, read_iceberg_type, read_table_type
+from lakebed.types import (
+    Array,
+    ColumnType,
+    Map,
+    Primitive,
+    Struct,
+    parse_type,
+    read_iceberg_type,
+    read_table_type,
+)
 
-BOTH = ["boolean", "int", "bigint", "float", "double", "string", "binary", "date", "timestamp", "timestamp_ntz", "variant"]
-DECIMALS = st.builds(lambda digits, scale: Primitive("decimal", (digits, scale)), st.integers(1, 38), st.integers(0, 9))
+BOTH = [
+    "boolean",
+    "int",
+    "bigint",
+    "float",
+    "double",
+    "string",
+    "binary",
+    "date",
+    "timestamp",
+    "timestamp_ntz",
+    "variant",
+]
+DECIMALS = st.builds(
+    lambda digits, scale: Primitive("decimal", (digits, scale)),
+    st.integers(1, 38),
+    st.integers(0, 9),
+)
 NAMES = st.text(min_size=1, max_size=6)
 
 
@@ -51,7 +76,10 @@ def as_json(type_: ColumnType) -> Any:
         case Map(key, value):
             return {"type": "map", "key": as_json(key), "value": as_json(value)}
         case Struct(fields):
-            return {"type": "struct", "fields": [{"name": name, "type": as_json(part)} for name, part in fields]}
+            return {
+                "type": "struct",
+                "fields": [{"name": name, "type": as_json(part)} for name, part in fields],
+            }
     return type_.iceberg
 
 
@@ -73,4 +101,7 @@ def test_icebergs_types_have_a_spelling_of_spark(iceberg: str, spark: str) -> No
 
 @pytest.mark.parametrize("text", ["interval day to second", "string collate UNICODE"])
 def test_a_type_that_is_not_known_keeps_its_text_inside_others_too(text: str) -> None:
-    assert read_table_type(f"struct<a:{text},b:array<{text}>>").spark == f"struct<`a`:{text},`b`:array<{text}>>"
+    assert (
+        read_table_type(f"struct<a:{text},b:array<{text}>>").spark
+        == f"struct<`a`:{text},`b`:array<{text}>>"
+    )

@@ -13,7 +13,10 @@ from lakebed.types import extends, holds, join_types, kept_as, known_type, parse
         ("decimal", "decimal(10,0)"),
         ("Decimal( 12 )", "decimal(12,0)"),
         ("numeric(12,2)", "decimal(12,2)"),
-        ("array<struct<`a b`:int,c:map<string,long>>>", "array<struct<`a b`:int,`c`:map<string,bigint>>>"),
+        (
+            "array<struct<`a b`:int,c:map<string,long>>>",
+            "array<struct<`a b`:int,`c`:map<string,bigint>>>",
+        ),
         ("timestamp_ltz", "timestamp"),
         ("OBJECT<>", "struct<>"),
     ],
@@ -22,7 +25,10 @@ def test_a_type_is_read_under_any_of_its_names(text: str, name: str) -> None:
     assert str(parse_type(text)) == name
 
 
-@pytest.mark.parametrize("text", ["", "int int", "array<>", "array<int", "map<int>", "decimal(a)", "struct<a int>", "<", "a;b"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "int int", "array<>", "array<int", "map<int>", "decimal(a)", "struct<a int>", "<", "a;b"],
+)
 def test_a_text_that_names_no_type_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is not a type"):
         parse_type(text)
@@ -64,7 +70,10 @@ def test_two_types_join_to_one_that_holds_both(one: str, other: str, joined: str
 
 
 def test_dates_stay_apart_from_times_that_have_a_format_of_their_own() -> None:
-    assert str(join_types(parse_type("date"), parse_type("timestamp"), dates_are_times=False)) == "string"
+    assert (
+        str(join_types(parse_type("date"), parse_type("timestamp"), dates_are_times=False))
+        == "string"
+    )
 
 
 @pytest.mark.parametrize(
@@ -89,7 +98,9 @@ def test_dates_stay_apart_from_times_that_have_a_format_of_their_own() -> None:
         ("struct<a:int,b:int>", "struct<a:int>", False),
     ],
 )
-def test_a_column_holds_a_files_own_type_only_without_loss(wanted: str, own: str, kept: bool) -> None:
+def test_a_column_holds_a_files_own_type_only_without_loss(
+    wanted: str, own: str, kept: bool
+) -> None:
     assert holds(parse_type(wanted), parse_type(own)) is kept
 
 

@@ -109,9 +109,14 @@ class RealBench:
 
         table = TableName(self.namespace, "silver", name)
         self.catalog.create_namespace(table.namespace, table.layer)
-        location = None if isinstance(self.settings.catalog, RestCatalog) else self.root.at(table.folder)
+        location = (
+            None if isinstance(self.settings.catalog, RestCatalog) else self.root.at(table.folder)
+        )
         self.iceberg.create_table(
-            table.parts, Schema(NestedField(1, "id", LongType())), location=location, properties=COMMIT_RETRIES
+            table.parts,
+            Schema(NestedField(1, "id", LongType())),
+            location=location,
+            properties=COMMIT_RETRIES,
         )
         return table
 
@@ -127,7 +132,9 @@ class RealBench:
             self._write_first(table, rows, branch)
 
     def _write_first(self, table: TableName, rows: Sequence[int], branch: str) -> None:
-        """PyIceberg, unlike Spark, cannot begin a table on a branch: begin it on main, then give the snapshot to the branch."""
+        """PyIceberg, unlike Spark, cannot begin a table on a branch: begin it on main, then give
+        the snapshot to the branch.
+        """
         from pyiceberg.table.update import RemoveSnapshotRefUpdate, SetSnapshotRefUpdate
 
         loaded = self.iceberg.load_table(table.parts)
@@ -163,7 +170,9 @@ def sqlite_bench(folder: Path) -> RealBench:
 
 
 def postgres_bench(database: Database, bucket: Bucket) -> RealBench:
-    return _prepared(RealBench(Settings(catalog=database.catalog, files=bucket.settings), bucket.root, "shop"))
+    return _prepared(
+        RealBench(Settings(catalog=database.catalog, files=bucket.settings), bucket.root, "shop")
+    )
 
 
 def rest_bench(server: SeaweedServer, database: Database, bucket: Bucket) -> RealBench:
@@ -187,9 +196,13 @@ def _real(kind: str, request: pytest.FixtureRequest) -> Iterator[RealBench]:
     if kind == SQLITE:
         bench = sqlite_bench(request.getfixturevalue("tmp_path") / "lake")
     elif kind == POSTGRES.values[0]:
-        bench = postgres_bench(request.getfixturevalue("database"), request.getfixturevalue("bucket"))
+        bench = postgres_bench(
+            request.getfixturevalue("database"), request.getfixturevalue("bucket")
+        )
     else:
-        bench = rest_bench(*(request.getfixturevalue(name) for name in ("seaweed", "database", "bucket")))
+        bench = rest_bench(
+            *(request.getfixturevalue(name) for name in ("seaweed", "database", "bucket"))
+        )
     yield bench
     bench.close()
 

@@ -1,6 +1,8 @@
-"""The contract of `Compute` and its `LandingReader`: plain functions, so that any session in any process can be asked.
+"""The contract of `Compute` and its `LandingReader`: plain functions, so that any session in any
+process can be asked.
 
-Each is given an open session on an empty lake with the namespace `shop.silver`, and a folder that it can read.
+Each is given an open session on an empty lake with the namespace `shop.silver`, and a folder that
+it can read.
 """
 
 from collections.abc import Callable
@@ -41,19 +43,26 @@ def frames_are_given_columns_and_put_together_by_name(compute: Compute, folder: 
     conformed = compute.conform(frame, wanted)
     assert compute.fields(conformed) == wanted
     assert rows(compute, conformed) == [("a", "1", None), ("b", "2", None)]
-    both = compute.union([compute.query("SELECT 'c' AS v, 3L AS id"), frame, compute.query("SELECT 4L AS id")])
+    both = compute.union(
+        [compute.query("SELECT 'c' AS v, 3L AS id"), frame, compute.query("SELECT 4L AS id")]
+    )
     assert set(rows(compute, both)) == {("c", 3), ("a", 1), ("b", 2), (None, 4)}
 
 
 def rows_of_other_libraries_come_in_whole(compute: Compute, folder: Path) -> None:
-    frame = compute.frame(pa.table({"n": [2**53 + 1, None], "empty": [None, None]}), known=lambda: [Field("empty", "date")])
+    frame = compute.frame(
+        pa.table({"n": [2**53 + 1, None], "empty": [None, None]}),
+        known=lambda: [Field("empty", "date")],
+    )
     assert compute.fields(frame) == (Field("n", "bigint"), Field("empty", "date"))
     assert set(rows(compute, frame)) == {(2**53 + 1, None), (None, None)}
     with pytest.raises(RunFailed):
         compute.frame(object())
 
 
-def tables_are_made_and_written_in_one_commit_each_with_the_runs_id(compute: Compute, folder: Path) -> None:
+def tables_are_made_and_written_in_one_commit_each_with_the_runs_id(
+    compute: Compute, folder: Path
+) -> None:
     table = "lake.shop.silver.orders"
     compute.create_table(compute.query(NAMED), table, location=None, properties={"purpose": "test"})
     compute.set_snapshot_property("lakebed.test", "seven")
@@ -63,8 +72,13 @@ def tables_are_made_and_written_in_one_commit_each_with_the_runs_id(compute: Com
     compute.overwrite(compute.query(f"{NAMED} WHERE id < 0"), f"{table}.branch_run_1")
     assert rows(compute, f"SELECT id FROM {table} VERSION AS OF 'run_1'") == []
     assert len(rows(compute, f"SELECT id FROM {table}")) == 3
-    stamped = f"SELECT count(*), count(summary['lakebed.test']) FROM {table}.snapshots WHERE summary['{RUN_ID}'] = 'run'"
-    assert rows(compute, stamped) == [(3, 2)], rows(compute, f"SELECT operation, summary FROM {table}.snapshots")
+    stamped = (
+        f"SELECT count(*), count(summary['lakebed.test']) FROM {table}.snapshots WHERE"
+        f" summary['{RUN_ID}'] = 'run'"
+    )
+    assert rows(compute, stamped) == [(3, 2)], rows(
+        compute, f"SELECT operation, summary FROM {table}.snapshots"
+    )
     assert ("purpose", "test") in rows(compute, f"SHOW TBLPROPERTIES {table}")
 
 
@@ -79,11 +93,16 @@ def landing_files_are_inferred_checked_and_read(compute: Compute, folder: Path) 
     (folder / "b.csv").write_text("id,v\n3,c\nbroken,d\n")
     good = FileGroup("csv", (f"file://{folder}/a.csv",), CSV, ID_V)
     bad = FileGroup("csv", (f"file://{folder}/b.csv",), CSV, ID_V)
-    inferred = compute.landing.infer(FileGroup("csv", good.paths, CSV, (Field("id", "string"), Field("v", "string"))))
+    inferred = compute.landing.infer(
+        FileGroup("csv", good.paths, CSV, (Field("id", "string"), Field("v", "string")))
+    )
     assert inferred == (Field("id", "int"), Field("v", "string"))
     checked = compute.landing.check([good, bad])
     assert not isinstance(checked, UnreadableFiles)
-    assert [(found.path[-5:], found.rows, found.corrupt) for found in sorted(checked, key=lambda found: found.path)] == [
+    assert [
+        (found.path[-5:], found.rows, found.corrupt)
+        for found in sorted(checked, key=lambda found: found.path)
+    ] == [
         ("a.csv", 2, 0),
         ("b.csv", 2, 1),
     ]

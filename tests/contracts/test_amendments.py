@@ -1,4 +1,6 @@
-"""What every catalog promises to those who change tables without writing rows: refs, names, drops, clones."""
+"""What every catalog promises to those who change tables without writing rows: refs, names, drops,
+clones.
+"""
 
 import pytest
 
@@ -49,7 +51,9 @@ def test_a_tag_stays_where_it_was_put(bench: Bench) -> None:
     assert set(metadata(bench, table).refs) == {"main"}
 
 
-def test_a_snapshot_that_is_removed_is_known_no_more_and_the_rest_reads_as_before(bench: Bench) -> None:
+def test_a_snapshot_that_is_removed_is_known_no_more_and_the_rest_reads_as_before(
+    bench: Bench,
+) -> None:
     table = filled(bench)
     gone = first_snapshot(bench, table)
     bench.catalog.amend(table, [RemoveSnapshots((gone, 12345))])
@@ -58,14 +62,20 @@ def test_a_snapshot_that_is_removed_is_known_no_more_and_the_rest_reads_as_befor
 
 
 @pytest.mark.parametrize("by", ["Lakebed", "PyIceberg"])
-def test_a_moment_whose_state_has_expired_is_not_answered_with_the_state_before_it(real_bench: RealBench, by: str) -> None:
+def test_a_moment_whose_state_has_expired_is_not_answered_with_the_state_before_it(
+    real_bench: RealBench, by: str
+) -> None:
     table = filled(real_bench, [1], [2], [3])
-    first, second, third = sorted(metadata(real_bench, table).snapshots.values(), key=lambda one: one.sequence)
+    first, second, third = sorted(
+        metadata(real_bench, table).snapshots.values(), key=lambda one: one.sequence
+    )
     real_bench.catalog.amend(table, [SetRef("v1", first.id, "tag")])
     if by == "Lakebed":
         real_bench.catalog.amend(table, [RemoveSnapshots((second.id,))])
     else:
-        real_bench.iceberg.load_table(table.parts).maintenance.expire_snapshots().by_id(second.id).commit()
+        real_bench.iceberg.load_table(table.parts).maintenance.expire_snapshots().by_id(
+            second.id
+        ).commit()
     left = metadata(real_bench, table)
     with pytest.raises(UsageError, match=r"expired|there is no record"):
         find_point(table, left, second.at.isoformat())
@@ -196,8 +206,14 @@ def test_what_a_table_reaches_is_there_and_says_its_size(real_bench: RealBench) 
     assert [kinds.count(kind) for kind in ("manifest list", "manifest", "data")] == [2, 2, 2]
     assert kinds.count("metadata") == 3
     first = first_snapshot(real_bench, table)
-    assert [file.rows for file in real_bench.stores.reach.files(pointer, snapshots=[first]) if file.kind == "data"] == [1]
-    below = {path: file.size for file in reached if (path := real_bench.root.relative(file.location))}
+    assert [
+        file.rows
+        for file in real_bench.stores.reach.files(pointer, snapshots=[first])
+        if file.kind == "data"
+    ] == [1]
+    below = {
+        path: file.size for file in reached if (path := real_bench.root.relative(file.location))
+    }
     there = {path: real_bench.stores.files.info(path).size for path in below}
     assert {path: size for path, size in below.items() if size is not None} == {
         path: size for path, size in there.items() if below[path] is not None

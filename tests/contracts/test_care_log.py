@@ -1,4 +1,6 @@
-"""What a care log promises: entries come back as they were, newest first, until they are deleted by age."""
+"""What a care log promises: entries come back as they were, newest first, until they are deleted by
+age.
+"""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -24,10 +26,14 @@ def log(request: pytest.FixtureRequest) -> Iterator[CareLog]:
 def test_what_care_did_is_kept_newest_first_and_deleted_by_age(log: CareLog) -> None:
     for number, subject in enumerate(("a", "b", "a")):
         at = NOW + timedelta(days=number)
-        log.write(CareEntry("purge_logs", subject, "done", at, {"files": number}, 2**40, 1.5, "said"))
+        log.write(
+            CareEntry("purge_logs", subject, "done", at, {"files": number}, 2**40, 1.5, "said")
+        )
     found = log.entries()
     assert [entry.counts for entry in found] == [{"files": 2}, {"files": 1}, {"files": 0}]
-    assert found[0] == CareEntry("purge_logs", "a", "done", NOW + timedelta(days=2), {"files": 2}, 2**40, 1.5, "said")
+    assert found[0] == CareEntry(
+        "purge_logs", "a", "done", NOW + timedelta(days=2), {"files": 2}, 2**40, 1.5, "said"
+    )
     assert log.entries(subject="a") == (found[0], found[2])
     assert log.entries(limit=1) == found[:1]
     assert log.entries(action="other") == ()

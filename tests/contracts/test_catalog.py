@@ -30,21 +30,32 @@ def test_pointers_by_name_are_those_of_tables_that_end_so(bench: Bench) -> None:
     assert bench.catalog.pointers(named=[]) == {}
 
 
-def test_a_table_that_no_name_of_ours_fits_is_known_as_somebody_elses(real_bench: RealBench) -> None:
+def test_a_table_that_no_name_of_ours_fits_is_known_as_somebody_elses(
+    real_bench: RealBench,
+) -> None:
     """Whoever removes files asks about all tables: one that is left out would lose its own."""
     ours = real_bench.table("orders")
     rest = isinstance(real_bench.settings.catalog, RestCatalog)
-    odd = [(ours.namespace, "plain"), *([] if rest else [(ours.namespace, "bronze", "umsätze 2024"), ("A", "b", "c", "d")])]
+    odd = [
+        (ours.namespace, "plain"),
+        *([] if rest else [(ours.namespace, "bronze", "umsätze 2024"), ("A", "b", "c", "d")]),
+    ]
     schema = real_bench.iceberg.load_table(ours.parts).schema()
     for number, parts in enumerate(odd):
         real_bench.iceberg.create_namespace_if_not_exists(parts[:-1])
         place = None if rest else real_bench.root.at(f"shop/odd{number}")
         real_bench.iceberg.create_table(parts, schema, location=place)
-    expected = {".".join(parts): real_bench.iceberg.load_table(parts).metadata_location for parts in odd}
+    expected = {
+        ".".join(parts): real_bench.iceberg.load_table(parts).metadata_location for parts in odd
+    }
     found = {one.table: one.location for one in real_bench.catalog.foreign() if one.kind == "table"}
     assert expected.items() <= found.items()
     assert not {str(table) for table in real_bench.catalog.pointers()} & found.keys()
-    assert all(list(real_bench.stores.reach.files(one)) for one in real_bench.catalog.foreign() if one.table in expected)
+    assert all(
+        list(real_bench.stores.reach.files(one))
+        for one in real_bench.catalog.foreign()
+        if one.table in expected
+    )
 
 
 def test_where_there_is_no_view_none_is_found_and_none_dropped(bench: Bench) -> None:
@@ -102,7 +113,9 @@ def test_a_column_gets_its_new_name_when_its_rows_are_published(bench: Bench) ->
     table = bench.table("orders")
     bench.write(table, [1])
     bench.write(table, [2], branch="run_1")
-    done = publish(bench.catalog, [PublishRequest(table, "run_1", renames=(("id", "key"),))], run_id="r1")
+    done = publish(
+        bench.catalog, [PublishRequest(table, "run_1", renames=(("id", "key"),))], run_id="r1"
+    )
     metadata = bench.catalog.metadata(bench.catalog.pointers([table]).values())[table]
     assert [column.name for column in metadata.columns] == ["key"]
     assert bench.catalog.published("r1") == done
@@ -133,7 +146,9 @@ def test_a_pointer_that_moved_refuses_the_whole_publication(bench: Bench) -> Non
         bench.write(table, [1], branch="run_1")
     seen = bench.catalog.pointers([first, second])
     plan = plan_publication(
-        "r1", [PublishRequest(first, "run_1"), PublishRequest(second, "run_1")], bench.catalog.metadata(seen.values())
+        "r1",
+        [PublishRequest(first, "run_1"), PublishRequest(second, "run_1")],
+        bench.catalog.metadata(seen.values()),
     )
     bench.write(first, [9])
     with pytest.raises(PointerMoved):

@@ -22,7 +22,9 @@ from tests.contracts.benches import Bench
 
 
 def a_file(bench: Bench, table: TableName, run_id: str) -> ConsumedFile:
-    return ConsumedFile(table, ZoneName(bench.namespace, "orders"), f"{run_id}.csv", "etag", 12, run_id)
+    return ConsumedFile(
+        table, ZoneName(bench.namespace, "orders"), f"{run_id}.csv", "etag", 12, run_id
+    )
 
 
 def test_every_field_of_a_publications_records_is_stored(bench: Bench) -> None:
@@ -49,7 +51,9 @@ Commit = Callable[[Bench, TableName, ChangeRecords], object]
 
 
 def _rename(bench: Bench, table: TableName, records: ChangeRecords) -> None:
-    bench.catalog.rename(table, TableName(bench.namespace, "silver", f"{table.name}_2"), records=records)
+    bench.catalog.rename(
+        table, TableName(bench.namespace, "silver", f"{table.name}_2"), records=records
+    )
 
 
 def _restore(bench: Bench, table: TableName, records: ChangeRecords) -> None:
@@ -60,7 +64,9 @@ def _restore(bench: Bench, table: TableName, records: ChangeRecords) -> None:
 
 def _register(bench: Bench, table: TableName, records: ChangeRecords) -> None:
     location = bench.catalog.pointers([table])[table].location
-    bench.catalog.register(TableName(bench.namespace, "silver", f"{table.name}_2"), location, records=records)
+    bench.catalog.register(
+        TableName(bench.namespace, "silver", f"{table.name}_2"), location, records=records
+    )
 
 
 def _clone(bench: Bench, table: TableName, records: ChangeRecords) -> None:
@@ -69,11 +75,15 @@ def _clone(bench: Bench, table: TableName, records: ChangeRecords) -> None:
     head = metadata.head()
     assert head
     to = TableName(bench.namespace, "silver", f"{table.name}_2")
-    bench.catalog.clone(pointer, to, snapshot=head.id, location=f"{metadata.location}_2", records=records)
+    bench.catalog.clone(
+        pointer, to, snapshot=head.id, location=f"{metadata.location}_2", records=records
+    )
 
 
 CHANGES: dict[str, Commit] = {
-    "amend": lambda bench, table, records: bench.catalog.amend(table, [SetProperties({"a": "b"})], records=records),
+    "amend": lambda bench, table, records: bench.catalog.amend(
+        table, [SetProperties({"a": "b"})], records=records
+    ),
     "rename": _rename,
     "drop": lambda bench, table, records: bench.catalog.drop(table, records=records),
     "restore": _restore,
@@ -85,14 +95,24 @@ OF_SHARED_FILES = {"register", "clone"}  # a catalog that owns its tables' files
 
 def test_every_field_of_a_changes_records_is_stored_by_every_method(bench: Bench) -> None:
     owner, run_id = TableName(bench.namespace, "silver", "owner"), new_run_id()
-    publish(bench.catalog, [], run_id=run_id, records=PublicationRecords(consumed=(a_file(bench, owner, run_id),)))
-    offered = [name for name in CHANGES if not (bench.catalog.owns_files and name in OF_SHARED_FILES)]
+    publish(
+        bench.catalog,
+        [],
+        run_id=run_id,
+        records=PublicationRecords(consumed=(a_file(bench, owner, run_id),)),
+    )
+    offered = [
+        name for name in CHANGES if not (bench.catalog.owns_files and name in OF_SHARED_FILES)
+    ]
     for number, name in enumerate(offered):
         table = bench.table(f"t_{name}")
         state: FileState = "held" if number % 2 == 0 else "waiting"
         bench.write(table, [1])
         event = Event("altered", table, detail={"by": name})
-        given = ChangeRecords(file_states=(FileStateChange(owner, ((f"{run_id}.csv", run_id),), state),), events=(event,))
+        given = ChangeRecords(
+            file_states=(FileStateChange(owner, ((f"{run_id}.csv", run_id),), state),),
+            events=(event,),
+        )
         CHANGES[name](bench, table, given)
         stored = {
             "file_states": tuple(file.state for file in bench.records.ledger(owner)),

@@ -1,4 +1,6 @@
-"""Classic Spark keeps the contract of `Compute`; `tests/engines/spark/test_remote.py` asks a Connect session the same."""
+"""Classic Spark keeps the contract of `Compute`; `tests/engines/spark/test_remote.py` asks a
+Connect session the same.
+"""
 
 from pathlib import Path
 
@@ -13,12 +15,16 @@ from tests.spark_sessions import OpenSpark
 
 
 @pytest.mark.spark
-def test_a_classic_session_keeps_the_contract_and_leaves_no_file_behind(open_spark: OpenSpark, tmp_path: Path) -> None:
+def test_a_classic_session_keeps_the_contract_and_leaves_no_file_behind(
+    open_spark: OpenSpark, tmp_path: Path
+) -> None:
     root = new_lake(tmp_path / "lake")
     files = FolderFiles(root.folder)
     closed: list[bool] = []
     session = open_spark(Settings(), root)
-    compute = SparkCompute(session, Staging(files, root, "run"), run_id="run", close=lambda: closed.append(True))
+    compute = SparkCompute(
+        session, Staging(files, root, "run"), run_id="run", close=lambda: closed.append(True)
+    )
     broken = broken_promises(compute, tmp_path)
     assert not broken, "\n".join(broken.values())
     assert list(files.list(".data/staging"))

@@ -1,4 +1,6 @@
-"""What a store of events promises: followers miss none, and protected snapshots are known until they are given up."""
+"""What a store of events promises: followers miss none, and protected snapshots are known until
+they are given up.
+"""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -39,8 +41,12 @@ def test_events_come_back_as_they_were_oldest_first(events: Events) -> None:
 
 
 def test_events_can_be_asked_for_by_table_kind_and_time(events: Events) -> None:
-    events.append(Event("tagged", ORDERS, 1), Event("untagged", ORDERS, 1), Event("branch_removed", SUMS, 2))
-    assert [recorded.event.snapshot for recorded in events.since(kinds=["untagged", "branch_removed"])] == [1, 2]
+    events.append(
+        Event("tagged", ORDERS, 1), Event("untagged", ORDERS, 1), Event("branch_removed", SUMS, 2)
+    )
+    assert [
+        recorded.event.snapshot for recorded in events.since(kinds=["untagged", "branch_removed"])
+    ] == [1, 2]
     assert events.since(kinds=["untagged"], table=SUMS) == ()
     assert events.since(after=datetime.now(UTC) + LONG) == ()
     assert len(events.since(after=datetime.now(UTC) - LONG)) == 3
@@ -81,7 +87,12 @@ def test_a_holder_protects_what_it_named_last_of_each_table(events: Events) -> N
     events.protect("reader", SUMS, [3])
     events.protect("mirror", ORDERS, [1])
     events.protect("reader", ORDERS, [2, 4])
-    assert protected(events) == {("reader", "orders", 2), ("reader", "orders", 4), ("reader", "sums", 3), ("mirror", "orders", 1)}
+    assert protected(events) == {
+        ("reader", "orders", 2),
+        ("reader", "orders", 4),
+        ("reader", "sums", 3),
+        ("mirror", "orders", 1),
+    }
     events.unprotect("reader", ORDERS)
     assert protected(events) == {("reader", "sums", 3), ("mirror", "orders", 1)}
     events.follow("mirror")
@@ -94,4 +105,7 @@ def test_a_protection_ends_with_its_time(events: Events) -> None:
     events.protect("over", ORDERS, [1], seconds=0)
     events.protect("lasting", ORDERS, [1], seconds=3600)
     events.protect("endless", ORDERS, [1])
-    assert [(one.holder, one.until is None) for one in events.protected()] == [("endless", True), ("lasting", False)]
+    assert [(one.holder, one.until is None) for one in events.protected()] == [
+        ("endless", True),
+        ("lasting", False),
+    ]

@@ -38,7 +38,20 @@ ODD_NAMES = [
     "year=2026/month=11/part-0.parquet",
     "x" * 200,
 ]
-LEAVING = ["", "/", "/etc/passwd", "..", "../x", "a/../../x", "a/../x", "a/..", ".", "./a", "a//b", "a/"]
+LEAVING = [
+    "",
+    "/",
+    "/etc/passwd",
+    "..",
+    "../x",
+    "a/../../x",
+    "a/../x",
+    "a/..",
+    ".",
+    "./a",
+    "a//b",
+    "a/",
+]
 UNSPELLABLE = ["a\0b", "a\nb", "a\\b", "\ud800", f"zone/.lakebed-{'0' * 32}.part"]
 Fresh = Callable[[], Files]
 
@@ -99,7 +112,11 @@ def test_every_answer_describes_the_same_file(files: Files) -> None:
     written = files.write("zone/a.csv", b"one")
     described, [listed] = files.info("zone/a.csv"), list(files.list("zone"))
     assert listed == described
-    assert (written.path, written.size, written.etag) == (described.path, described.size, described.etag)
+    assert (written.path, written.size, written.etag) == (
+        described.path,
+        described.size,
+        described.etag,
+    )
     assert (described.path, described.size) == ("zone/a.csv", 3)
     assert abs(datetime.now(UTC) - described.modified) < timedelta(minutes=1)
 
@@ -113,7 +130,8 @@ def test_an_absent_file_is_missing(files: Files, ask: Callable[[Files, str], obj
 
 
 @pytest.mark.parametrize(
-    ("start", "length"), [(0, 4), (3, 4), (3, None), (8, 100), (10, None), (10, 1), (99, 5), (4, 0), (0, None)]
+    ("start", "length"),
+    [(0, 4), (3, 4), (3, None), (8, 100), (10, None), (10, 1), (99, 5), (4, 0), (0, None)],
 )
 def test_a_range_is_the_slice_of_the_content(files: Files, start: int, length: int | None) -> None:
     files.write("digits", b"0123456789")
@@ -155,7 +173,20 @@ def test_deleting_what_is_not_there_is_no_error(files: Files) -> None:
 
 
 def test_files_are_listed_in_the_order_of_their_paths(files: Files) -> None:
-    given = ["b", "a/b", "a-b/c", "a.txt", "a b", "a/b.txt", "a0", "ä/x", "B", "\U0001f600", "\ufffd", "a/c/d/e"]
+    given = [
+        "b",
+        "a/b",
+        "a-b/c",
+        "a.txt",
+        "a b",
+        "a/b.txt",
+        "a0",
+        "ä/x",
+        "B",
+        "\U0001f600",
+        "\ufffd",
+        "a/c/d/e",
+    ]
     for path in given:
         files.write(path, b"")
     assert paths(files) == sorted(given)
@@ -219,7 +250,9 @@ def test_moving_takes_the_content_along(files: Files) -> None:
     assert (moved.size, moved.etag) == (3, files.info(moved.path).etag)
 
 
-@pytest.mark.parametrize("size", [3, 33 * 1024 * 1024])  # a bucket's server copies the larger one itself
+@pytest.mark.parametrize(
+    "size", [3, 33 * 1024 * 1024]
+)  # a bucket's server copies the larger one itself
 def test_moving_replaces_nothing(files: Files, size: int) -> None:
     files.write("a", b"a" * size)
     files.write("b", b"b")
@@ -272,13 +305,17 @@ def test_readers_see_the_old_content_or_the_new_never_a_part(files: Files) -> No
     contents = {bytes([letter]) * 300_000 for letter in b"abcdefgh"}
     files.write("a", min(contents))
     with ThreadPoolExecutor(4) as pool:
-        writers = [pool.submit(files.write, "a", content) for content in sorted(contents) for _ in range(3)]
+        writers = [
+            pool.submit(files.write, "a", content) for content in sorted(contents) for _ in range(3)
+        ]
         while not all(writer.done() for writer in writers):
             assert files.read("a") in contents
     assert paths(files) == ["a"]
 
 
-def test_a_store_that_keeps_its_promises_passes_the_probe_and_is_left_as_it_was(files: Files) -> None:
+def test_a_store_that_keeps_its_promises_passes_the_probe_and_is_left_as_it_was(
+    files: Files,
+) -> None:
     files.write("a", b"")
     files.probe()
     assert paths(files) == ["a"]
@@ -295,7 +332,11 @@ OPERATIONS = st.one_of(
 )
 
 
-@settings(max_examples=25 * SCALE, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25 * SCALE,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(operations=st.lists(OPERATIONS, max_size=25))
 def test_a_store_behaves_like_a_dictionary(fresh: Fresh, operations: list[tuple[str, ...]]) -> None:
     files, oracle = fresh(), dict[str, bytes]()
@@ -364,10 +405,15 @@ def _claimed(files: Files, claim: int) -> bool:
 def test_an_address_below_the_root_has_a_path_and_one_elsewhere_has_none(files: Files) -> None:
     root = files.where.partition(" at ")[0]
     assert files.path_of(f"{root}/zone/a.csv") == "zone/a.csv"
-    assert [files.path_of(other) for other in (root, f"{root}/", f"{root}-2/zone/a.csv", "s3://other/zone/a.csv")] == [None] * 4
+    assert [
+        files.path_of(other)
+        for other in (root, f"{root}/", f"{root}-2/zone/a.csv", "s3://other/zone/a.csv")
+    ] == [None] * 4
 
 
-@pytest.mark.parametrize("size", [3, 33 * 1024 * 1024])  # a bucket's server copies the larger one itself
+@pytest.mark.parametrize(
+    "size", [3, 33 * 1024 * 1024]
+)  # a bucket's server copies the larger one itself
 def test_only_the_file_that_was_meant_is_moved_or_removed(files: Files, size: int) -> None:
     meant = files.write("a", b"a" * size)
     other = files.write("a", b"b" * size)
@@ -382,8 +428,12 @@ def test_only_the_file_that_was_meant_is_moved_or_removed(files: Files, size: in
     assert paths(files) == []
 
 
-def test_of_a_file_that_is_replaced_again_and_again_a_move_takes_the_one_that_was_read(files: Files) -> None:
-    """A producer writes its file anew while it is archived: no version vanishes unread, none is archived unread."""
+def test_of_a_file_that_is_replaced_again_and_again_a_move_takes_the_one_that_was_read(
+    files: Files,
+) -> None:
+    """A producer writes its file anew while it is archived: no version vanishes unread, none is
+    archived unread.
+    """
     versions = 60 * SCALE
 
     def write(number: int) -> None:
@@ -403,4 +453,7 @@ def test_of_a_file_that_is_replaced_again_and_again_a_move_takes_the_one_that_wa
         writing.result()
     assert {path: files.read(path) for path in paths(files, "archive")} == taken
     if not isinstance(files, S3Files):  # a bucket's server removes a file, whichever it is by then
-        assert f"{versions - 1:08}".encode() in {*taken.values(), *(files.read(path) for path in paths(files, "zone"))}
+        assert f"{versions - 1:08}".encode() in {
+            *taken.values(),
+            *(files.read(path) for path in paths(files, "zone")),
+        }

@@ -24,8 +24,12 @@ def hidden_table(bench: Bench) -> tuple[TableName, TableName]:
     return hidden, TableName(hidden.namespace, hidden.layer, f"orders_{new_run_id()[:12]}")
 
 
-def test_first_runs_that_make_a_namespace_at_the_same_time_all_go_on(atomic_bench: RealBench) -> None:
-    """Of a new lake's first pipelines, run in parallel, one made the namespace and others failed."""
+def test_first_runs_that_make_a_namespace_at_the_same_time_all_go_on(
+    atomic_bench: RealBench,
+) -> None:
+    """Of a new lake's first pipelines, run in parallel, one made the namespace and others
+    failed.
+    """
     layers = ("bronze", "silver", "silver", "gold")
     start = threading.Barrier(len(layers) + 1, timeout=30)
 
@@ -35,7 +39,9 @@ def test_first_runs_that_make_a_namespace_at_the_same_time_all_go_on(atomic_benc
 
     def foreign(namespace: str) -> None:
         start.wait()
-        with suppress(NamespaceAlreadyExistsError, SQLAlchemyError):  # theirs may fail; ours must not
+        with suppress(
+            NamespaceAlreadyExistsError, SQLAlchemyError
+        ):  # theirs may fail; ours must not
             atomic_bench.iceberg.create_namespace((namespace,))
 
     with ThreadPoolExecutor(len(layers) + 1) as pool:
@@ -44,7 +50,9 @@ def test_first_runs_that_make_a_namespace_at_the_same_time_all_go_on(atomic_benc
             others = [pool.submit(foreign, name)]
             for made in [*(pool.submit(ours, name, layer) for layer in layers), *others]:
                 made.result()
-            assert set(atomic_bench.iceberg.list_namespaces((name,))) >= {(name, layer) for layer in layers}
+            assert set(atomic_bench.iceberg.list_namespaces((name,))) >= {
+                (name, layer) for layer in layers
+            }
 
 
 def test_a_first_runs_table_gets_its_name_when_it_is_published(bench: Bench) -> None:
@@ -59,7 +67,10 @@ def test_publishing_a_first_run_twice_is_publishing_it_once(bench: Bench) -> Non
     hidden, orders = hidden_table(bench)
     run_id = new_run_id()
     first = publish(bench.catalog, [PublishRequest(hidden, "main", becomes=orders)], run_id=run_id)
-    assert publish(bench.catalog, [PublishRequest(hidden, "main", becomes=orders)], run_id=run_id) == first
+    assert (
+        publish(bench.catalog, [PublishRequest(hidden, "main", becomes=orders)], run_id=run_id)
+        == first
+    )
     assert bench.rows(orders) == [1, 2]
 
 
@@ -78,7 +89,9 @@ def test_a_first_run_and_a_later_one_are_published_together(bench: Bench) -> Non
     bench.write(customers, [5])
     bench.write(customers, [6], branch="run_1")
     publish(
-        bench.catalog, [PublishRequest(customers, "run_1"), PublishRequest(hidden, "main", becomes=orders)], run_id=new_run_id()
+        bench.catalog,
+        [PublishRequest(customers, "run_1"), PublishRequest(hidden, "main", becomes=orders)],
+        run_id=new_run_id(),
     )
     assert (bench.rows(orders), bench.rows(customers)) == ([1, 2], [5, 6])
 
@@ -120,7 +133,9 @@ def test_a_dropped_table_is_gone_and_dropping_it_again_is_no_error(bench: Bench)
 def test_purging_a_first_runs_table_that_is_published_meanwhile_keeps_the_published_rows(
     atomic_bench: RealBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The COMMIT of a run whose answer was lost lands when whoever takes up after it has just looked."""
+    """The COMMIT of a run whose answer was lost lands when whoever takes up after it has just
+    looked.
+    """
     catalog = atomic_bench.catalog
     hidden, orders = hidden_table(atomic_bench)
     look = catalog.pointers
@@ -136,7 +151,9 @@ def test_purging_a_first_runs_table_that_is_published_meanwhile_keeps_the_publis
     assert atomic_bench.rows(orders) == [1, 2]
 
 
-def test_purging_a_hidden_table_keeps_tables_that_lie_in_its_folder(atomic_bench: RealBench) -> None:
+def test_purging_a_hidden_table_keeps_tables_that_lie_in_its_folder(
+    atomic_bench: RealBench,
+) -> None:
     hidden, orders = hidden_table(atomic_bench)
     folder = atomic_bench.root.at(hidden.folder)
     schema = atomic_bench.iceberg.load_table(hidden.parts).schema()

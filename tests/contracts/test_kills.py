@@ -6,7 +6,14 @@ from time import monotonic, sleep
 from lakebed.names import TableName
 from lakebed.tables import PublishRequest, publish, settle_publications
 from tests.contracts.benches import RealBench
-from tests.contracts.workers import answer, dying_rest_publisher, killed, one_publication, started, until
+from tests.contracts.workers import (
+    answer,
+    dying_rest_publisher,
+    killed,
+    one_publication,
+    started,
+    until,
+)
 from tests.support.scale import SCALE
 
 KILLS = 20 * SCALE
@@ -20,7 +27,9 @@ def _prepared(bench: RealBench, tables: list[TableName], number: int) -> str:
 
 
 def _heads(bench: RealBench, tables: list[TableName], number: int) -> list[bool]:
-    """Whether each table shows the row of this round, read as any reader does: all pointers in one statement."""
+    """Whether each table shows the row of this round, read as any reader does: all pointers in one
+    statement.
+    """
     metadata = bench.catalog.metadata(bench.catalog.pointers(tables).values())
     return [f"run_{number}" not in metadata[table].refs for table in tables]
 
@@ -53,7 +62,9 @@ def test_a_publication_killed_at_a_random_point_is_whole_or_absent(atomic_bench:
         recorded = bench.catalog.published(f"r{number}") is not None
         assert moved in ([recorded] * 3,), f"kill {number}: moved {moved}, recorded {recorded}"
         outcomes.append(recorded)
-        publish(bench.catalog, [PublishRequest(table, branch) for table in tables], run_id=f"r{number}")
+        publish(
+            bench.catalog, [PublishRequest(table, branch) for table in tables], run_id=f"r{number}"
+        )
         assert [bench.rows(table) for table in tables] == [[-1, *range(number + 1)]] * 3
     assert not all(outcomes), "no kill came in time: the test proved nothing"
 
@@ -67,11 +78,15 @@ def _divided(bench: RealBench, *, after: int = 1) -> list[TableName]:
     pipe.send("go")
     process.join(30)
     assert process.exitcode == -9
-    assert [bench.rows(table) for table in tables] == [[0, 1] if number < after else [0] for number in range(2)]
+    assert [bench.rows(table) for table in tables] == [
+        [0, 1] if number < after else [0] for number in range(2)
+    ]
     return tables
 
 
-def test_on_a_rest_catalog_the_next_run_completes_what_a_kill_divided(rest_only_bench: RealBench) -> None:
+def test_on_a_rest_catalog_the_next_run_completes_what_a_kill_divided(
+    rest_only_bench: RealBench,
+) -> None:
     tables = _divided(rest_only_bench)
     other = rest_only_bench.table("other")
     rest_only_bench.write(other, [5], branch="run_2")
@@ -91,7 +106,9 @@ def test_on_a_rest_catalog_what_cannot_be_completed_is_undone(rest_only_bench: R
     assert rest_only_bench.rows(tables[0], "run_1") == [0, 1]
 
 
-def test_on_a_rest_catalog_what_never_began_and_cannot_begin_is_forgotten(rest_only_bench: RealBench) -> None:
+def test_on_a_rest_catalog_what_never_began_and_cannot_begin_is_forgotten(
+    rest_only_bench: RealBench,
+) -> None:
     tables = _divided(rest_only_bench, after=0)
     rest_only_bench.write(tables[1], [9])
     assert not settle_publications(rest_only_bench.catalog)["r1"].whole
@@ -100,7 +117,9 @@ def test_on_a_rest_catalog_what_never_began_and_cannot_begin_is_forgotten(rest_o
     assert rest_only_bench.catalog.unsettled() == ()
 
 
-def test_on_a_rest_catalog_nobody_settles_for_a_run_that_is_alive(rest_only_bench: RealBench) -> None:
+def test_on_a_rest_catalog_nobody_settles_for_a_run_that_is_alive(
+    rest_only_bench: RealBench,
+) -> None:
     bench, tables = rest_only_bench, [rest_only_bench.table(name) for name in ("a", "b")]
     for table in tables:
         bench.write(table, [0])

@@ -18,7 +18,9 @@ def test_the_loser_is_told_which_process_holds_the_lease(real_bench: RealBench) 
     killed(process)
 
 
-def test_after_kill_9_of_its_holder_a_lease_passes_on_within_the_limit(real_bench: RealBench) -> None:
+def test_after_kill_9_of_its_holder_a_lease_passes_on_within_the_limit(
+    real_bench: RealBench,
+) -> None:
     table, limit = real_bench.table("orders"), 2.0
     process, _ = started(holder, real_bench, table, limit)
     killed(process)

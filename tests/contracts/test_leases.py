@@ -46,7 +46,9 @@ def test_a_silent_holder_loses_it_and_is_told(bench: Bench) -> None:
 
 
 def test_a_heartbeat_keeps_it(bench: Bench) -> None:
-    with hold_lease(bench.leases, "orders", holder="me", limit=2.0) as held:  # a busy machine may lose a second
+    with hold_lease(
+        bench.leases, "orders", holder="me", limit=2.0
+    ) as held:  # a busy machine may lose a second
         time.sleep(3.0)
         with pytest.raises(LeaseHeld):
             bench.leases.acquire("orders", holder="you", limit=60)

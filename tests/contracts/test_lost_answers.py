@@ -18,7 +18,9 @@ pytestmark = pytest.mark.postgres
 
 def bench_at(port: int, database: Database, folder: Path, *, timeout: float = 30.0) -> RealBench:
     url = f"postgresql://{LOOPBACK}:{port}/{database.database}"
-    catalog = PostgresCatalog.model_validate(database.catalog.model_dump() | {"url": url, "timeout_seconds": timeout})
+    catalog = PostgresCatalog.model_validate(
+        database.catalog.model_dump() | {"url": url, "timeout_seconds": timeout}
+    )
     return RealBench(Settings(catalog=catalog), Root.parse(folder), "shop")
 
 
@@ -27,12 +29,20 @@ RECORD = b"INSERT INTO lakebed_publications"
 
 @pytest.mark.parametrize(
     ("lost", "fate"),
-    [(b"COMMIT", "lose"), (b"UPDATE iceberg_tables", "lose"), (RECORD, "lose"), (b"COMMIT", "silence"), (RECORD, "deaf")],
+    [
+        (b"COMMIT", "lose"),
+        (b"UPDATE iceberg_tables", "lose"),
+        (RECORD, "lose"),
+        (b"COMMIT", "silence"),
+        (RECORD, "deaf"),
+    ],
 )
 def test_a_publication_whose_answer_is_lost_happens_exactly_once(
     database: Database, tmp_path: Path, lost: bytes, fate: Fate
 ) -> None:
-    """Also where the network falls silent and never says that it is gone: the run would wait for ever."""
+    """Also where the network falls silent and never says that it is gone: the run would wait for
+    ever.
+    """
     direct = bench_at(database.port, database, tmp_path)
     direct.stores.database.prepare()
     tables = [direct.table(name) for name in ("a", "b")]
@@ -51,7 +61,9 @@ def test_a_publication_whose_answer_is_lost_happens_exactly_once(
 
     with faulty_way(database.port, fate=loses_the_first) as port:
         far = bench_at(port, database, tmp_path, timeout=1.0)
-        done = publish(far.catalog, [PublishRequest(table, "run_1") for table in tables], run_id="r1")
+        done = publish(
+            far.catalog, [PublishRequest(table, "run_1") for table in tables], run_id="r1"
+        )
         far.close()
     assert losses == 1, "nothing was lost: the test proved nothing"
     assert direct.catalog.published("r1") == done
@@ -71,7 +83,11 @@ def test_what_was_done_under_a_lease_has_not_failed_because_giving_it_back_gets_
 
     def loses_giving_back(sent: bytes) -> bool:
         nonlocal losses
-        loses = losses < times and b"UPDATE lakebed_leases SET holder=" in sent and b"RETURNING" not in sent
+        loses = (
+            losses < times
+            and b"UPDATE lakebed_leases SET holder=" in sent
+            and b"RETURNING" not in sent
+        )
         losses += loses
         return loses
 
@@ -82,11 +98,15 @@ def test_what_was_done_under_a_lease_has_not_failed_because_giving_it_back_gets_
         far.close()
     assert losses == (1 if times == 1 else 3)
     left = direct.leases.holder("orders")
-    assert (left is None) == (times == 1), "asked again, it is given back; otherwise it lapses by itself"
+    assert (left is None) == (times == 1), (
+        "asked again, it is given back; otherwise it lapses by itself"
+    )
     direct.close()
 
 
-def test_a_retry_does_not_meet_the_lease_that_its_own_process_could_not_give_back(database: Database, tmp_path: Path) -> None:
+def test_a_retry_does_not_meet_the_lease_that_its_own_process_could_not_give_back(
+    database: Database, tmp_path: Path
+) -> None:
     direct = bench_at(database.port, database, tmp_path)
     direct.stores.database.prepare()
     cut = False
@@ -101,7 +121,9 @@ def test_a_retry_does_not_meet_the_lease_that_its_own_process_could_not_give_bac
         with hold_lease(far.leases, "orders", holder="run 2 of me", limit=60) as second:
             with pytest.raises(LeaseLost):
                 far.leases.renew(first.lease)
-            with pytest.raises(LeaseHeld, match="run 2 of me"):  # another thread, while this one is at work
+            with pytest.raises(
+                LeaseHeld, match="run 2 of me"
+            ):  # another thread, while this one is at work
                 far.leases.acquire("orders", holder="run 3 of me", limit=60)
             assert direct.leases.holder("orders") == second.lease
         assert direct.leases.holder("orders") is None
@@ -109,7 +131,9 @@ def test_a_retry_does_not_meet_the_lease_that_its_own_process_could_not_give_bac
     direct.close()
 
 
-def test_a_lease_that_passed_on_meanwhile_is_not_taken_from_its_new_holder(database: Database, tmp_path: Path) -> None:
+def test_a_lease_that_passed_on_meanwhile_is_not_taken_from_its_new_holder(
+    database: Database, tmp_path: Path
+) -> None:
     direct = bench_at(database.port, database, tmp_path)
     direct.stores.database.prepare()
     cut = False
@@ -137,7 +161,9 @@ def test_a_retry_does_not_meet_the_lease_that_its_own_process_took_without_learn
     asked: list[str] = []
 
     def loses_the_commit_of_taking(sent: bytes) -> Fate:
-        if b"INSERT INTO lakebed_leases" in sent or (b"UPDATE lakebed_leases" in sent and b"known" in sent):
+        if b"INSERT INTO lakebed_leases" in sent or (
+            b"UPDATE lakebed_leases" in sent and b"known" in sent
+        ):
             asked.append("taken")
         if asked == ["taken"] and b"COMMIT" in sent:
             asked.append("lost")

@@ -1,4 +1,6 @@
-"""What pointer rows promise: all of them are found, and several change in one transaction or not at all."""
+"""What pointer rows promise: all of them are found, and several change in one transaction or not at
+all.
+"""
 
 import pytest
 
@@ -6,7 +8,15 @@ from lakebed.engines.iceberg import file_properties
 from lakebed.engines.iceberg.catalog.pointer_rows import DatabasePointerRows
 from lakebed.errors import LeaseLost, PointerMoved
 from lakebed.names import TableName
-from lakebed.ports import ChangeRecords, Event, Lease, PointerChange, PointerRow, PointerRows, RefMove
+from lakebed.ports import (
+    ChangeRecords,
+    Event,
+    Lease,
+    PointerChange,
+    PointerRow,
+    PointerRows,
+    RefMove,
+)
 from tests.contracts.benches import RealBench
 
 
@@ -14,9 +24,13 @@ def found(rows: PointerRows) -> dict[str, PointerRow]:
     return {row.name: row for row in rows.rows()}
 
 
-def test_tables_and_dropped_tables_are_pointed_elsewhere_together_or_not_at_all(atomic_bench: RealBench) -> None:
+def test_tables_and_dropped_tables_are_pointed_elsewhere_together_or_not_at_all(
+    atomic_bench: RealBench,
+) -> None:
     settings = atomic_bench.settings
-    rows: PointerRows = DatabasePointerRows(atomic_bench.stores.database, file_properties=file_properties(settings.files))
+    rows: PointerRows = DatabasePointerRows(
+        atomic_bench.stores.database, file_properties=file_properties(settings.files)
+    )
     orders, gone = atomic_bench.table("orders"), atomic_bench.table("gone")
     atomic_bench.write(orders, [1])
     before = atomic_bench.catalog.metadata(atomic_bench.catalog.pointers([orders]).values())[orders]
@@ -39,11 +53,16 @@ def test_tables_and_dropped_tables_are_pointed_elsewhere_together_or_not_at_all(
     with pytest.raises(PointerMoved):
         rows.change([PointerChange(dropped, "nowhere"), moved], records=records)
     with pytest.raises(LeaseLost):
-        rows.change([PointerChange(row, staged)], leases=[Lease(str(orders), "nobody", 7)], records=records)
+        rows.change(
+            [PointerChange(row, staged)], leases=[Lease(str(orders), "nobody", 7)], records=records
+        )
     assert (found(rows), atomic_bench.events.since()) == (known, ())
 
     rows.change([PointerChange(row, staged), PointerChange(dropped, row.location)], records=records)
-    assert (found(rows)[str(orders)].location, found(rows)[str(orders)].previous) == (staged, row.location)
+    assert (found(rows)[str(orders)].location, found(rows)[str(orders)].previous) == (
+        staged,
+        row.location,
+    )
     assert found(rows)[str(gone)].location == row.location
     assert [recorded.event for recorded in atomic_bench.events.since()] == [event]
     assert atomic_bench.rows(orders) == [1]

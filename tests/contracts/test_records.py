@@ -1,4 +1,6 @@
-"""What the store of records promises: what a publication records is stored if and only if it happened."""
+"""What the store of records promises: what a publication records is stored if and only if it
+happened.
+"""
 
 import json
 from dataclasses import replace
@@ -33,7 +35,9 @@ ZONE = ZoneName("shop", "orders")
 
 
 def a_record(table: TableName, **given: object) -> RunRecord:
-    record = RunRecord(new_run_id(), "build-1", table, "running", datetime(2026, 11, 15, 12, tzinfo=UTC))
+    record = RunRecord(
+        new_run_id(), "build-1", table, "running", datetime(2026, 11, 15, 12, tzinfo=UTC)
+    )
     return replace(record, **given)  # type: ignore[arg-type]  # fields by name
 
 
@@ -49,7 +53,16 @@ def test_a_record_comes_back_as_it_was_written(bench: Bench) -> None:
         rows={"inserted": 3},
         inputs=(InputPin(table, 7), InputPin(table, None)),
         set_aside=(QuarantinedFile("a.csv", "_quarantine/a.csv", "torn"),),
-        verdicts=(Verdict("no_nulls", "warn", False, 2, sample=({"namespace": "x", "layer": 1, "name": None},), tags=("pii",)),),
+        verdicts=(
+            Verdict(
+                "no_nulls",
+                "warn",
+                False,
+                2,
+                sample=({"namespace": "x", "layer": 1, "name": None},),
+                tags=("pii",),
+            ),
+        ),
         error={"what": "it broke"},
         schema=3,
     )
@@ -68,7 +81,12 @@ def test_a_record_from_before_there_were_releases_is_of_a_draft() -> None:
 
 def test_records_are_found_by_table_build_and_state_newest_first(bench: Bench) -> None:
     records, table = bench.records, TableName(bench.namespace, "silver", "orders")
-    old = a_record(table, started_at=datetime(2026, 1, 1, tzinfo=UTC), state="failed", invocation=f"old-{bench.namespace}")
+    old = a_record(
+        table,
+        started_at=datetime(2026, 1, 1, tzinfo=UTC),
+        state="failed",
+        invocation=f"old-{bench.namespace}",
+    )
     new = a_record(table, started_at=datetime(2026, 2, 1, tzinfo=UTC))
     for record in (new, old):
         records.write(record)
@@ -109,27 +127,47 @@ def test_what_a_publication_records_is_absent_if_it_is_refused(bench: Bench) -> 
     assert found.state == "running"
 
 
-def test_of_two_runs_that_take_a_column_for_different_types_the_first_to_publish_wins(bench: Bench) -> None:
+def test_of_two_runs_that_take_a_column_for_different_types_the_first_to_publish_wins(
+    bench: Bench,
+) -> None:
     records, zone = bench.records, ZoneName(bench.namespace, "flights")
 
     def learn(*columns: ColumnTypeChange, pattern: str = "") -> None:
-        publish(bench.catalog, [], run_id=new_run_id(), records=PublicationRecords(types=(ZoneTypes(zone, pattern, columns),)))
+        publish(
+            bench.catalog,
+            [],
+            run_id=new_run_id(),
+            records=PublicationRecords(types=(ZoneTypes(zone, pattern, columns),)),
+        )
 
     assert records.zone_types(zone) == {}
     learn(ColumnTypeChange("b", "", "int"), ColumnTypeChange("A", "", "string"))
-    learn(ColumnTypeChange("a", "", "string"), ColumnTypeChange("c", "", "date"))  # the same once more, and one that is new
+    learn(
+        ColumnTypeChange("a", "", "string"), ColumnTypeChange("c", "", "date")
+    )  # the same once more, and one that is new
     learn(ColumnTypeChange("b", "", "double"), pattern="*.json")
-    with pytest.raises(FilesChanged, match="read the column b as int meanwhile, this one as string"):
+    with pytest.raises(
+        FilesChanged, match="read the column b as int meanwhile, this one as string"
+    ):
         learn(ColumnTypeChange("d", "", "int"), ColumnTypeChange("b", "", "string"))
     learn(ColumnTypeChange("b", "int", "double"))
     learn(ColumnTypeChange("b", "int", "bigint"))  # which is wider already
     with pytest.raises(FilesChanged, match="read the column b as double meanwhile"):
         learn(ColumnTypeChange("b", "int", "string"))
-    assert records.zone_types(zone) == {"": {"b": "double", "A": "string", "c": "date"}, "*.json": {"b": "double"}}
+    assert records.zone_types(zone) == {
+        "": {"b": "double", "A": "string", "c": "date"},
+        "*.json": {"b": "double"},
+    }
 
 
-def test_what_a_run_learned_of_a_zone_is_forgotten_if_its_publication_is_refused(bench: Bench) -> None:
-    records, table, zone = bench.records, bench.table("orders"), ZoneName(bench.namespace, "flights")
+def test_what_a_run_learned_of_a_zone_is_forgotten_if_its_publication_is_refused(
+    bench: Bench,
+) -> None:
+    records, table, zone = (
+        bench.records,
+        bench.table("orders"),
+        ZoneName(bench.namespace, "flights"),
+    )
     bench.write(table, [1])
     bench.write(table, [2], branch="run_1")
     bench.write(table, [3])
@@ -150,13 +188,24 @@ def test_a_success_is_never_turned_into_a_failure(bench: Bench) -> None:
 def test_a_file_read_again_is_taken_by_the_later_run(bench: Bench) -> None:
     records, table = bench.records, TableName(bench.namespace, "silver", "orders")
     for run_id in (new_run_id(), new_run_id()):
-        publish(bench.catalog, [], run_id=run_id, records=PublicationRecords((), (a_file(table, run_id),)))
+        publish(
+            bench.catalog,
+            [],
+            run_id=run_id,
+            records=PublicationRecords((), (a_file(table, run_id),)),
+        )
     assert [file.run_id for file in records.consumed(ZONE, table=table)] == [run_id]
 
 
 def test_many_files_are_taken_at_once(bench: Bench) -> None:
-    records, table, run_id = bench.records, TableName(bench.namespace, "silver", "orders"), new_run_id()
-    files = tuple(a_file(table, run_id, f"shop/landing/orders/{number:05d} ü'.csv") for number in range(1201))
+    records, table, run_id = (
+        bench.records,
+        TableName(bench.namespace, "silver", "orders"),
+        new_run_id(),
+    )
+    files = tuple(
+        a_file(table, run_id, f"shop/landing/orders/{number:05d} ü'.csv") for number in range(1201)
+    )
     publish(bench.catalog, [], run_id=run_id, records=PublicationRecords((), files))
     assert records.consumed(ZONE, table=table) == files
 
@@ -165,7 +214,10 @@ def test_pins_count_while_their_run_is_running(bench: Bench) -> None:
     records, table = bench.records, TableName(bench.namespace, "silver", "orders")
     record = a_record(table)
     records.write(record)
-    records.pin(record.run_id, (InputPin(table, 5), InputPin(table, None), InputPin(table, 5), InputPin(table, 6)))
+    records.pin(
+        record.run_id,
+        (InputPin(table, 5), InputPin(table, None), InputPin(table, 5), InputPin(table, 6)),
+    )
     assert records.pinned()[table] == {5, 6}
     records.write(replace(record, state="failed"))
     assert table not in records.pinned()
@@ -178,15 +230,25 @@ def took(bench: Bench, *files: ConsumedFile) -> None:
         publish(bench.catalog, [], run_id=file.run_id, records=PublicationRecords((), (file,)))
 
 
-def test_a_file_whose_rows_are_visible_is_not_held_because_another_run_that_took_it_was_undone(bench: Bench) -> None:
+def test_a_file_whose_rows_are_visible_is_not_held_because_another_run_that_took_it_was_undone(
+    bench: Bench,
+) -> None:
     records, table = bench.records, bench.table("orders")
     first, second = a_file(table, new_run_id()), a_file(table, new_run_id())
     took(bench, first, second)
 
     def undo(file: ConsumedFile, state: FileState) -> list[tuple[str, str]]:
-        kept = ChangeRecords(file_states=(FileStateChange(table, ((file.path, file.run_id),), state),))
+        kept = ChangeRecords(
+            file_states=(FileStateChange(table, ((file.path, file.run_id),), state),)
+        )
         pointer = bench.catalog.pointers([table])[table]
-        bench.catalog.amend(table, [SetProperties({"n": state + file.run_id})], expected=pointer, leases=[], records=kept)
+        bench.catalog.amend(
+            table,
+            [SetProperties({"n": state + file.run_id})],
+            expected=pointer,
+            leases=[],
+            records=kept,
+        )
         return [(found.run_id, found.state) for found in records.consumed(ZONE, table=table)]
 
     assert undo(second, "held") == [(first.run_id, "taken")]
@@ -196,11 +258,22 @@ def test_a_file_whose_rows_are_visible_is_not_held_because_another_run_that_took
     assert undo(second, "taken") == [(second.run_id, "taken")]
 
 
-def test_the_ledger_knows_where_a_file_lies_and_in_which_order_files_were_taken(bench: Bench) -> None:
+def test_the_ledger_knows_where_a_file_lies_and_in_which_order_files_were_taken(
+    bench: Bench,
+) -> None:
     records, table = bench.records, TableName(bench.namespace, "silver", "orders")
-    other, path, place = replace(table, name="other"), "shop/landing/orders/a.csv", "shop/landing/orders/_processed/r/a.csv"
+    other, path, place = (
+        replace(table, name="other"),
+        "shop/landing/orders/a.csv",
+        "shop/landing/orders/_processed/r/a.csv",
+    )
     first = replace(a_file(table, new_run_id()), digest="d" * 64)
-    took(bench, first, a_file(other, new_run_id()), a_file(table, new_run_id(), "shop/landing/orders/b.csv"))
+    took(
+        bench,
+        first,
+        a_file(other, new_run_id()),
+        a_file(table, new_run_id(), "shop/landing/orders/b.csv"),
+    )
     records.record_moves([MovedFile(path, "etag", place, "archived")])
     moved = replace(first, archived=place, archived_etag="archived")
     found, later = records.ledger(table)
@@ -211,7 +284,9 @@ def test_the_ledger_knows_where_a_file_lies_and_in_which_order_files_were_taken(
     back = replace(first, etag="back")
     assert records.ledger(table)[0] == records.consumed(ZONE, table=table)[0] == back
     assert [(file.etag, file.archived) for file in records.ledger(other)] == [("back", "")]
-    records.record_moves([MovedFile(path, "back", path, "back"), MovedFile("unknown", "e", "nowhere", "f")])
+    records.record_moves(
+        [MovedFile(path, "back", path, "back"), MovedFile("unknown", "e", "nowhere", "f")]
+    )
     assert records.ledger(table)[0] == back
 
 
@@ -220,9 +295,20 @@ def test_runs_can_be_summarized_and_deleted_once_they_ended(bench: Bench) -> Non
     start = datetime(2026, 6, 1, tzinfo=UTC)
     for number in range(3):
         state: RunState = "running" if number == 0 else "failed"
-        records.write(replace(a_record(table), run_id=f"{number:032}", state=state, started_at=start + timedelta(hours=number)))
+        records.write(
+            replace(
+                a_record(table),
+                run_id=f"{number:032}",
+                state=state,
+                started_at=start + timedelta(hours=number),
+            )
+        )
     summaries = records.summaries()
     assert [summary.run_id[-1] for summary in summaries] == ["2", "1", "0"]
-    assert (summaries[0].table, summaries[0].state, summaries[0].started_at) == (table, "failed", start + timedelta(hours=2))
+    assert (summaries[0].table, summaries[0].state, summaries[0].started_at) == (
+        table,
+        "failed",
+        start + timedelta(hours=2),
+    )
     assert records.delete_runs([summary.run_id for summary in summaries[::2]]) == 1
     assert [summary.run_id[-1] for summary in records.summaries()] == ["1", "0"]

@@ -1,4 +1,6 @@
-"""What the store of releases promises: versions follow each other, and only what was judged is forgotten."""
+"""What the store of releases promises: versions follow each other, and only what was judged is
+forgotten.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,7 +28,15 @@ def releases(request: pytest.FixtureRequest) -> Iterator[Releases]:
 
 
 def a_release(version: int, table: TableName = ORDERS) -> Release:
-    return Release(table, version, f"{version:064x}", NOW, "ünal@host", "why\nnot", {"pipeline.sql": "aa", "tests/ü.sql": "bb"})
+    return Release(
+        table,
+        version,
+        f"{version:064x}",
+        NOW,
+        "ünal@host",
+        "why\nnot",
+        {"pipeline.sql": "aa", "tests/ü.sql": "bb"},
+    )
 
 
 def a_draft(digest: str, table: TableName = ORDERS, *, at: datetime = NOW) -> Draft:
@@ -38,7 +48,9 @@ def test_versions_come_back_as_they_were_newest_first(releases: Releases) -> Non
         releases.add(made)
     assert releases.versions(ORDERS) == (a_release(2), a_release(1))
     assert releases.newest() == {RATES: a_release(1, RATES), ORDERS: a_release(2)}
-    assert set(map(repr, releases.all())) == {repr(made) for made in (a_release(1), a_release(2), a_release(1, RATES))}
+    assert set(map(repr, releases.all())) == {
+        repr(made) for made in (a_release(1), a_release(2), a_release(1, RATES))
+    }
 
 
 @pytest.mark.parametrize("version", [1, 3])

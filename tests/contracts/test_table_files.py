@@ -1,4 +1,6 @@
-"""What readers of a table's files promise: scans, reachable files and inspections see every file, and name damage."""
+"""What readers of a table's files promise: scans, reachable files and inspections see every file,
+and name damage.
+"""
 
 import pytest
 
@@ -6,7 +8,16 @@ from lakebed.engines.iceberg import catalog_properties
 from lakebed.engines.iceberg.upkeep.inspection import IcebergInspection
 from lakebed.errors import DamagedTable, FileMissing, UnknownName
 from lakebed.names import TableName
-from lakebed.ports import Comparison, DamagedFile, FileInspector, MetadataFile, Pointer, ReachableFile, RemoveSnapshots, Snapshot
+from lakebed.ports import (
+    Comparison,
+    DamagedFile,
+    FileInspector,
+    MetadataFile,
+    Pointer,
+    ReachableFile,
+    RemoveSnapshots,
+    Snapshot,
+)
 from lakebed.settings import normalized_location
 from tests.contracts.benches import RealBench
 
@@ -25,7 +36,9 @@ def snapshots(bench: RealBench, table: TableName) -> list[Snapshot]:
 
 def inspector(bench: RealBench) -> FileInspector:
     properties = catalog_properties(bench.settings, bench.root)
-    return IcebergInspection(bench.root, bench.stores.files, bench.settings.files, properties=properties)
+    return IcebergInspection(
+        bench.root, bench.stores.files, bench.settings.files, properties=properties
+    )
 
 
 @pytest.fixture
@@ -49,7 +62,9 @@ def _scans(bench: RealBench, table: TableName) -> None:
     whole = scans.plan(at, snapshot=second.id)
     assert (whole.table, whole.snapshot, whole.metadata_location) == (table, second.id, at.location)
     assert (len(whole.files), whole.rows, whole.total_files) == (2, 5, 2)
-    assert whole.plain or bench.catalog.owns_files  # False is always safe: an engine that knows Iceberg reads the files then
+    assert (
+        whole.plain or bench.catalog.owns_files
+    )  # False is always safe: an engine that knows Iceberg reads the files then
     assert whole.bytes == whole.total_bytes == sum(file.size for file in whole.files)
     assert [(column.name, column.type) for column in whole.columns] == [("id", "long")]
     assert scans.plan(at, snapshot=first.id).rows == 2
@@ -68,30 +83,46 @@ def _reaches(bench: RealBench, table: TableName) -> None:
     kinds = [file.kind for file in files]
     assert len({file.location for file in files}) == len(files)
     assert (kinds.count("data"), kinds.count("manifest list"), kinds.count("manifest")) == (2, 2, 2)
-    assert normalized_location(at.location) in {file.location for file in files if file.kind == "metadata"}
+    assert normalized_location(at.location) in {
+        file.location for file in files if file.kind == "metadata"
+    }
     assert {file.rows for file in files if file.kind == "data"} == {2, 3}
     old = {file.location for file in reach.files(at, snapshots=[first.id])}
     new = {file.location for file in reach.files(at, snapshots=[second.id])}
-    assert old - new == {file.location for file in files if file.kind == "manifest list" and file.location in old}
+    assert old - new == {
+        file.location for file in files if file.kind == "manifest list" and file.location in old
+    }
 
 
 def _inspects(bench: RealBench, table: TableName) -> None:
     at, inspection = pointer(bench, table), inspector(bench)
     walked = [file for file in inspection.walk(at) if isinstance(file, ReachableFile)]
-    assert {file.location for file in walked} == {file.location for file in bench.stores.reach.files(at)}
+    assert {file.location for file in walked} == {
+        file.location for file in bench.stores.reach.files(at)
+    }
     for file in walked:
         content = inspection.content(file)
-        assert (content.fault, content.size, len(content.sha256)) == ("", inspection.size(file.location), 64)
+        assert (content.fault, content.size, len(content.sha256)) == (
+            "",
+            inspection.size(file.location),
+            64,
+        )
     if bench.catalog.owns_files:
         return  # it decides where tables are
-    found = [one for one in inspection.metadata_files(table.folder) if isinstance(one, MetadataFile)]
+    found = [
+        one for one in inspection.metadata_files(table.folder) if isinstance(one, MetadataFile)
+    ]
     assert normalized_location(at.location) in {normalized_location(one.location) for one in found}
     assert len({one.metadata.uuid for one in found}) == 1
 
 
 def _names_damage(bench: RealBench, table: TableName) -> None:
     """The manifest list of the older snapshot is lost: only who needs that snapshot stumbles."""
-    at, (first, second), inspection = pointer(bench, table), snapshots(bench, table), inspector(bench)
+    at, (first, second), inspection = (
+        pointer(bench, table),
+        snapshots(bench, table),
+        inspector(bench),
+    )
     before = list(bench.stores.reach.files(at))
     new = {file.location for file in bench.stores.reach.files(at, snapshots=[second.id])}
     (lost,) = (file for file in before if file.kind == "manifest list" and file.location not in new)

@@ -1,4 +1,7 @@
-"""What other processes do in the fault tests. They start from a server that has the libraries loaded already."""
+"""What other processes do in the fault tests.
+
+They start from a server that has the libraries loaded already.
+"""
 
 import multiprocessing
 import os
@@ -24,13 +27,20 @@ def context() -> ForkServerContext:
     """A clean child each time, without paying for imports each time."""
     chosen = multiprocessing.get_context("forkserver")
     chosen.set_forkserver_preload(
-        ["tests.contracts.workers", "lakebed.engines.iceberg.metadata.staging", "pyiceberg.catalog.sql", "pyarrow.parquet"]
+        [
+            "tests.contracts.workers",
+            "lakebed.engines.iceberg.metadata.staging",
+            "pyiceberg.catalog.sql",
+            "pyarrow.parquet",
+        ]
     )
     return chosen
 
 
 def started(work: Any, *arguments: Any, **options: Any) -> tuple[BaseProcess, Connection]:
-    """Start `work` in another process, with a pipe as its first argument; wait until it says it is ready."""
+    """Start `work` in another process, with a pipe as its first argument; wait until it says it is
+    ready.
+    """
     here, there = context().Pipe()
     process = context().Process(target=work, args=(there, *arguments), kwargs=options, daemon=True)
     process.start()
@@ -58,7 +68,11 @@ def publisher(pipe: Connection, bench: RealBench) -> None:
                 build_branches(bench, tables, run_id, row)
                 pipe.send("built")
             else:
-                publish(bench.catalog, [PublishRequest(table, run_id) for table in tables], run_id=run_id)
+                publish(
+                    bench.catalog,
+                    [PublishRequest(table, run_id) for table in tables],
+                    run_id=run_id,
+                )
                 pipe.send("won")
         except Diverged:
             pipe.send("lost")
@@ -67,14 +81,18 @@ def publisher(pipe: Connection, bench: RealBench) -> None:
 
 
 def build_branches(bench: RealBench, tables: list[TableName], run_id: str, row: int) -> None:
-    """A branch of each table at its present state, with one row, stamped with its run as every run's snapshots are."""
+    """A branch of each table at its present state, with one row, stamped with its run as every
+    run's snapshots are.
+    """
     for table in tables:
         while not _built(bench, table, run_id, row):
             time.sleep(0.01)
 
 
 def _built(bench: RealBench, table: TableName, run_id: str, row: int) -> bool:
-    """Whether it went through: PyIceberg does not take up a branch commit that lost a race, so the caller begins anew."""
+    """Whether it went through: PyIceberg does not take up a branch commit that lost a race, so the
+    caller begins anew.
+    """
     try:
         loaded = bench.iceberg.load_table(table.parts)
         head = loaded.current_snapshot()
@@ -88,7 +106,9 @@ def _built(bench: RealBench, table: TableName, run_id: str, row: int) -> bool:
     return True
 
 
-def one_publication(pipe: Connection, bench: RealBench, run_id: str, tables: list[TableName], branch: str) -> None:
+def one_publication(
+    pipe: Connection, bench: RealBench, run_id: str, tables: list[TableName], branch: str
+) -> None:
     """Publishes once, when told to; the parent kills it meanwhile."""
     bench.catalog.pointers()
     pipe.send("ready")
@@ -116,16 +136,25 @@ def holder(pipe: Connection, bench: RealBench, table: TableName, limit: float) -
         pipe.send("ready")
         run_id, branch = pipe.recv()
         try:
-            publish(bench.catalog, [PublishRequest(table, branch)], run_id=run_id, leases=[held.lease])
+            publish(
+                bench.catalog, [PublishRequest(table, branch)], run_id=run_id, leases=[held.lease]
+            )
             pipe.send("won")
         except LakebedError as error:
             pipe.send(type(error).__name__)
 
 
 def dying_rest_publisher(
-    pipe: Connection, bench: RealBench, tables: list[TableName], *, after: int, leases: Sequence[Lease] = ()
+    pipe: Connection,
+    bench: RealBench,
+    tables: list[TableName],
+    *,
+    after: int,
+    leases: Sequence[Lease] = (),
 ) -> None:
-    """Publishes branch run_1 as run r1 on a REST catalog, and dies by SIGKILL after so many tables have moved."""
+    """Publishes branch run_1 as run r1 on a REST catalog, and dies by SIGKILL after so many tables
+    have moved.
+    """
     catalog: Any = bench.catalog
     move = catalog._move
     moved: list[Any] = []
@@ -139,7 +168,9 @@ def dying_rest_publisher(
     catalog._move = moving
     pipe.send("ready")
     pipe.recv()
-    publish(catalog, [PublishRequest(table, "run_1") for table in tables], run_id="r1", leases=leases)
+    publish(
+        catalog, [PublishRequest(table, "run_1") for table in tables], run_id="r1", leases=leases
+    )
 
 
 def answer(pipe: Connection, *, seconds: float = 60) -> Any:

@@ -1,7 +1,8 @@
-"""Makes `lake.tar.gz`: a lake as Lakebed wrote it at commit e706102, in the middle of several things.
+"""Makes `lake.tar.gz`: a lake as Lakebed wrote it at commit e706102, in the middle of several
+things.
 
-Run once, at that commit, as `python -m tests.former.make`; kept to say how the fixture came to be. What it calls by name is of
-that commit, and is text here, so that later renames leave it alone.
+Run once, at that commit, as `python -m tests.former.make`; kept to say how the fixture came to be.
+What it calls by name is of that commit, and is text here, so that later renames leave it alone.
 """
 
 import gzip
@@ -19,15 +20,24 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 HERE = Path(__file__).parent
-DAYS = 730  # so much older than the day it was made: a machine whose clock is behind must be able to write to its tables
-LANDED = 1_700_000_000  # whole seconds: an archive keeps no finer ones, and an older Lakebed knew files by size and time
+# so much older than the day it was made: a machine whose clock is behind must be able to write to
+# its tables
+DAYS = 730
+# whole seconds: an archive keeps no finer ones, and an older Lakebed knew files by size and time
+LANDED = 1_700_000_000
 
 PIPELINES = {
-    "bronze/orders/pipeline.sql": "-- @merge_strategy: append_only\n"
-    "SELECT id, country, amount FROM {{ landing_zone('orders') }}\n",
-    "bronze/rates/pipeline.sql": "-- @archive_landing_zones: true\nSELECT country, rate FROM {{ landing_zone('rates') }}\n",
-    "silver/orders/pipeline.sql": "-- @merge_strategy: incremental\n-- @unique_key: id\n"
-    "SELECT o.id, o.amount * r.rate AS eur\nFROM {{ ref('bronze.orders') }} o JOIN {{ ref('bronze.rates') }} r USING (country)\n",
+    "bronze/orders/pipeline.sql": (
+        "-- @merge_strategy: append_only\n"
+        "SELECT id, country, amount FROM {{ landing_zone('orders') }}\n"
+    ),
+    "bronze/rates/pipeline.sql": (
+        "-- @archive_landing_zones: true\nSELECT country, rate FROM {{ landing_zone('rates') }}\n"
+    ),
+    "silver/orders/pipeline.sql": (
+        "-- @merge_strategy: incremental\n-- @unique_key: id\nSELECT o.id, o.amount * r.rate AS"
+        " eur\nFROM {{ ref('bronze.orders') }} o JOIN {{ ref('bronze.rates') }} r USING (country)\n"
+    ),
     "silver/orders/tests/quality/positive.sql": "SELECT id, eur FROM {{ this }} WHERE eur < 0\n",
     "silver/seen/pipeline.sql": "SELECT id FROM {{ ref('bronze.orders') }}\n",
     "silver/seen/config.yaml": "materialized: view\n",
@@ -38,7 +48,10 @@ FIRST = {
     "orders/torn.json": '{"id": 4, "country": "DE", "amo',
     "rates/rates.csv": "country,rate\nDE,1.0\nUS,0.5\n",
 }
-SECOND = {"orders/day2.csv": "id,country,amount\n3,US,1.0\n", "rates/rates2.csv": "country,rate\nDE,1.0\nUS,2.0\n"}
+SECOND = {
+    "orders/day2.csv": "id,country,amount\n3,US,1.0\n",
+    "rates/rates2.csv": "country,rate\nDE,1.0\nUS,2.0\n",
+}
 SETTINGS = """\
 catalog:
   kind: sqlite
@@ -112,7 +125,9 @@ def main() -> None:
 
 
 def build(lake: Path) -> None:
-    """Two builds, a release, a saved draft, tags, a rollback that holds files back, a dropped table."""
+    """Two builds, a release, a saved draft, tags, a rollback that holds files back, a dropped
+    table.
+    """
     land(lake, FIRST)
     lakebed("run", "--lake", lake)
     lakebed("table", "tag", "silver.orders", "v1", "--lake", lake)
@@ -166,7 +181,10 @@ def age(lake: Path) -> None:
         for table, column in TIMES.items():
             database.execute(f'UPDATE {table} SET "{column}" = "{column}" - {DAYS * 86400}')
         for year in (2026, 2027):
-            database.execute(f"UPDATE lakebed_runs SET document = replace(document, '\"{year}-', '\"{year - DAYS // 365}-')")
+            database.execute(
+                f"UPDATE lakebed_runs SET document = replace(document, '\"{year}-',"
+                f" '\"{year - DAYS // 365}-')"
+            )
         database.execute("UPDATE lakebed_leases SET holder = 'somebody' WHERE holder IS NOT NULL")
         database.execute("UPDATE lakebed_releases SET who = 'somebody'")
         database.commit()
@@ -177,7 +195,9 @@ def _earlier(found: re.Match[str]) -> str:
 
 
 def older_schema(lake: Path) -> None:
-    """As Lakebed's third schema had it; what later ones added is forgotten, as if it had never been known."""
+    """As Lakebed's third schema had it; what later ones added is forgotten, as if it had never been
+    known.
+    """
     with closing(sqlite3.connect(lake / ".data" / "lake.db", isolation_level=None)) as database:
         for statement in TO_VERSION_3:
             database.execute(statement)

@@ -1,4 +1,7 @@
-"""A lake that an earlier Lakebed left in the middle of several things is taken up by this one. `make.py` made it."""
+"""A lake that an earlier Lakebed left in the middle of several things is taken up by this one.
+
+`make.py` made it.
+"""
 
 import json
 import os
@@ -51,7 +54,11 @@ def states() -> dict[str, str]:
 
 def findings(severity: str) -> list[str]:
     """Kinds of what fsck finds, every file read whole."""
-    return [found["kind"] for found in told("fsck", "--all")["findings"] if found["severity"] == severity]
+    return [
+        found["kind"]
+        for found in told("fsck", "--all")["findings"]
+        if found["severity"] == severity
+    ]
 
 
 def removals(lake: Path) -> list[Path]:
@@ -72,26 +79,46 @@ def test_it_is_listed_as_it_was_left(lake: Path) -> None:
         ("shop.silver.seen", "success"),
     ]
     assert states() == {"day1.csv": "taken", "day2.csv": "held", "torn.json": "quarantined"}
-    assert [(one["version"], one["message"]) for one in told("pipeline", "releases", "silver.orders")] == [(1, "first words")]
+    assert [
+        (one["version"], one["message"]) for one in told("pipeline", "releases", "silver.orders")
+    ] == [(1, "first words")]
     assert len(told("pipeline", "drafts", "gold.total")) == 2
     assert [one["table"] for one in told("table", "dropped")] == ["shop.silver.gone"]
     assert rows("shop.bronze.orders") == rows("shop.bronze.orders", "--at", "first") == ORDERS
-    assert rows("shop.silver.orders", "--at", "v1") == [{"id": 1, "eur": 10.0}, {"id": 2, "eur": 1.5}]
+    assert rows("shop.silver.orders", "--at", "v1") == [
+        {"id": 1, "eur": 10.0},
+        {"id": 2, "eur": 1.5},
+    ]
     assert rows("shop.silver.seen") == [{"id": 1}, {"id": 2}]
 
 
-def test_care_ends_what_was_interrupted_and_what_was_dropped_comes_back(lake: Path, tmp_path: Path) -> None:
+def test_care_ends_what_was_interrupted_and_what_was_dropped_comes_back(
+    lake: Path, tmp_path: Path
+) -> None:
     (removal,) = removals(lake)
-    (data,) = [lake / path for path in json.loads(removal.read_text())["files"] if path.endswith(".parquet")]
+    (data,) = [
+        lake / path
+        for path in json.loads(removal.read_text())["files"]
+        if path.endswith(".parquet")
+    ]
     assert data.exists()
     assert findings("problem") == []
     assert findings("warning") == ["stale branch", "dead run"]
-    done = {(entry["action"], entry["subject"]): entry["state"] for entry in told("care")["entries"]}
-    assert done["finish_removal", "shop.bronze.rates"] == done["close_dead_runs", "shop.gold.total"] == "done"
+    done = {
+        (entry["action"], entry["subject"]): entry["state"] for entry in told("care")["entries"]
+    }
+    assert (
+        done["finish_removal", "shop.bronze.rates"]
+        == done["close_dead_runs", "shop.gold.total"]
+        == "done"
+    )
     assert "failed" not in done.values()
     assert (removals(lake), data.exists()) == ([], False)
     assert [run["state"] for run in told("runs", "--limit", "1")] == ["failed"]
-    assert rows("shop.bronze.rates") == [{"country": "DE", "rate": 1.0}, {"country": "US", "rate": 2.0}]
+    assert rows("shop.bronze.rates") == [
+        {"country": "DE", "rate": 1.0},
+        {"country": "US", "rate": 2.0},
+    ]
     told("table", "restore", "silver.gone")
     assert rows("shop.silver.gone") == GONE
     backup = tmp_path / "backup.zip"
@@ -113,10 +140,19 @@ def test_it_runs_on_without_the_files_that_were_held_back(lake: Path, spark_home
     built = told("run")
     assert {run["state"] for run in built["runs"]} == {"success"}
     assert rows("shop.bronze.orders") == [*ORDERS, {"id": 5, "country": "US", "amount": 7.0}]
-    assert rows("shop.silver.orders") == [{"id": 1, "eur": 10.0}, {"id": 2, "eur": 6.0}, {"id": 5, "eur": 14.0}]
+    assert rows("shop.silver.orders") == [
+        {"id": 1, "eur": 10.0},
+        {"id": 2, "eur": 6.0},
+        {"id": 5, "eur": 14.0},
+    ]
     assert rows("shop.gold.total") == [{"total": 30.0}]
     assert rows("shop.silver.seen") == [{"id": 1}, {"id": 2}, {"id": 5}]
-    assert states() == {"day1.csv": "taken", "day2.csv": "held", "day3.csv": "taken", "torn.json": "quarantined"}
+    assert states() == {
+        "day1.csv": "taken",
+        "day2.csv": "held",
+        "day3.csv": "taken",
+        "torn.json": "quarantined",
+    }
     assert told("run", "--released", "silver.orders")["runs"][0]["version"] == 1
     told("table", "rollback", "bronze.orders", "--to", "first", "--requeue")
     assert states()["day3.csv"] == "waiting"

@@ -1,4 +1,5 @@
-"""A publication that an earlier Lakebed's death divided is completed by this one, with all that goes along with it.
+"""A publication that an earlier Lakebed's death divided is completed by this one, with all that
+goes along with it.
 
 It can be divided on a REST catalog only: others move all tables in one transaction.
 """
@@ -16,7 +17,9 @@ PACKED = Path(__file__).with_name("publication.json")
 FIRST, SECOND = "01a1e369b9b05fe9f5308b334c13bb2a", "01a1e369b9b15fe9f5308b334c13bb2b"
 
 
-def test_the_second_table_moves_and_the_runs_and_files_are_known(rest_only_bench: RealBench, database: Database) -> None:
+def test_the_second_table_moves_and_the_runs_and_files_are_known(
+    rest_only_bench: RealBench, database: Database
+) -> None:
     bench = rest_only_bench
     tables = [bench.table(name) for name in ("a", "b")]
     values = {"NAMESPACE": bench.namespace}
@@ -51,4 +54,6 @@ def put(database: Database, values: dict[str, str]) -> None:
         for table, rows in told.items():
             for row in rows if table.startswith("lakebed_") else ():
                 names, places = ", ".join(f'"{name}"' for name in row), ", ".join(["%s"] * len(row))
-                connection.execute(f"INSERT INTO {table} ({names}) VALUES ({places})".encode(), list(row.values()))
+                connection.execute(
+                    f"INSERT INTO {table} ({names}) VALUES ({places})".encode(), list(row.values())
+                )

@@ -38,7 +38,9 @@ def there(files: Files) -> list[str]:
 
 def test_files_are_moved_under_their_whole_path(files: Files) -> None:
     moves = [to_processed(land(files, name)) for name in ("a.csv", "sub/ü #1.csv")]
-    assert [(seen.path, seen.new_path) for seen in archive_files(files, moves)] == [(move.path, move.to) for move in moves]
+    assert [(seen.path, seen.new_path) for seen in archive_files(files, moves)] == [
+        (move.path, move.to) for move in moves
+    ]
     assert there(files) == ["_processed/r1/a.csv", "_processed/r1/sub/ü #1.csv"]
 
 
@@ -82,7 +84,9 @@ def test_a_file_taken_away_by_somebody_else_is_no_error(files: Files) -> None:
 
 def test_a_bad_file_lies_in_quarantine_with_its_reason_beside_it(files: Files) -> None:
     file = land(files, "sub/a.csv", b"torn")
-    (aside,) = quarantine_files(files, [BadFile(file, "it is törn", rows=7)], ZONE, run_id="r9", at=AT)
+    (aside,) = quarantine_files(
+        files, [BadFile(file, "it is törn", rows=7)], ZONE, run_id="r9", at=AT
+    )
     assert (aside.path, aside.reason) == (file.path, "it is törn")
     assert aside.moved_to == f"{ZONE.folder}/_quarantine/r9/sub/a.csv"
     assert there(files) == ["_quarantine/r9/sub/a.csv", "_quarantine/r9/sub/a.csv.reason.json"]
@@ -114,14 +118,23 @@ def test_a_full_refresh_finds_the_archived_files_and_a_preview_the_samples(files
         "_processed/r2/quiet.csv",  # a table was made from it
         "_processed/r2/sub/b.json",
     ]
-    assert found(processed_files(files, ZONE, ZoneSpec(), pattern="sub/*")) == ["_processed/r2/sub/b.json"]
-    assert found(processed_files(files, ZONE, ZoneSpec(pattern="*.csv"))) == ["_processed/r1/a.csv", "_processed/r2/quiet.csv"]
+    assert found(processed_files(files, ZONE, ZoneSpec(), pattern="sub/*")) == [
+        "_processed/r2/sub/b.json"
+    ]
+    assert found(processed_files(files, ZONE, ZoneSpec(pattern="*.csv"))) == [
+        "_processed/r1/a.csv",
+        "_processed/r2/quiet.csv",
+    ]
     assert found(sample_files(files, ZONE, ZoneSpec())) == ["_samples/c.csv", "_samples/d.json"]
     assert found(sample_files(files, ZONE, ZoneSpec(), pattern="*.csv")) == ["_samples/c.csv"]
 
 
-@pytest.mark.parametrize("new", [b"id\n2\n", b"id\n2\n3\n"], ids=["of the same size", "of another size"])
-def test_a_file_that_comes_in_its_place_at_the_last_moment_is_not_archived_unread(tmp_path: Path, new: bytes) -> None:
+@pytest.mark.parametrize(
+    "new", [b"id\n2\n", b"id\n2\n3\n"], ids=["of the same size", "of another size"]
+)
+def test_a_file_that_comes_in_its_place_at_the_last_moment_is_not_archived_unread(
+    tmp_path: Path, new: bytes
+) -> None:
     class Raced(FolderFiles):
         def move(self, path: str, to: str, *, etag: str | None = None) -> FileInfo:
             self.write(path, new)

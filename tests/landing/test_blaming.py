@@ -9,7 +9,10 @@ from lakebed.errors import BadFiles
 from lakebed.ports import FileGroup, UnreadableFiles
 
 PATHS = ("file:///lake/a.csv", "file:///lake/a.csv.gz", "file:///lake/b c%.csv")
-READING = "[FAILED_READ_FILE.NO_HINT] Encountered error while reading file {}. SQLSTATE: KD001\n\tat x.y.Z\nCaused by: {}"
+READING = (
+    "[FAILED_READ_FILE.NO_HINT] Encountered error while reading file {}. SQLSTATE: KD001\n\tat"
+    " x.y.Z\nCaused by: {}"
+)
 
 
 class Failed(Exception):
@@ -40,7 +43,9 @@ def blamed(text: str, condition: str | None = None, *, for_columns: bool = False
         ("somewhere", None),
     ],
 )
-def test_the_file_that_spark_names_is_found_however_it_is_spelt(said: str, path: str | None) -> None:
+def test_the_file_that_spark_names_is_found_however_it_is_spelt(
+    said: str, path: str | None
+) -> None:
     answer = blamed(READING.format(said, "java.io.EOFException: Unexpected end of input stream"))
     assert answer == UnreadableFiles("Spark cannot read it: Unexpected end of input stream", path)
 
@@ -65,11 +70,18 @@ def test_whatever_else_fails_is_no_files_fault() -> None:
         blamed("[UNRESOLVED_COLUMN] no such column", "UNRESOLVED_COLUMN")
     with pytest.raises(Failed):
         blamed("[PARQUET_TYPE_ILLEGAL] INT64", "PARQUET_TYPE_ILLEGAL")
-    assert isinstance(blamed("[PARQUET_TYPE_ILLEGAL] INT64", "PARQUET_TYPE_ILLEGAL", for_columns=True), UnreadableFiles)
+    assert isinstance(
+        blamed("[PARQUET_TYPE_ILLEGAL] INT64", "PARQUET_TYPE_ILLEGAL", for_columns=True),
+        UnreadableFiles,
+    )
 
 
 @pytest.mark.parametrize(
-    "said", ["[PATH_NOT_FOUND] Path does not exist", READING.format("x", "java.io.FileNotFoundException: x")]
+    "said",
+    [
+        "[PATH_NOT_FOUND] Path does not exist",
+        READING.format("x", "java.io.FileNotFoundException: x"),
+    ],
 )
 def test_a_file_that_vanished_is_not_bad(said: str) -> None:
     with pytest.raises(BadFiles, match="disappeared"):

@@ -8,7 +8,12 @@ import pytest
 
 from lakebed.errors import BadFiles
 from lakebed.landing import ZoneSpec, open_zone
-from lakebed.landing.checking.read_groups import ReadGroup, columns_to_read, schema_difference, target_types
+from lakebed.landing.checking.read_groups import (
+    ReadGroup,
+    columns_to_read,
+    schema_difference,
+    target_types,
+)
 from lakebed.names import ZoneName
 from lakebed.ports import Field, FileGroup, FileInfo, FileRows, UnreadableFiles
 from lakebed.testing import MemoryFiles
@@ -29,7 +34,11 @@ class Scripted:
 
     def _failure(self, paths: Sequence[str]) -> UnreadableFiles | None:
         culprit = next(filter(self.fails, paths), None)
-        return UnreadableFiles("it makes no sense", culprit if self.names_culprits else None) if culprit else None
+        return (
+            UnreadableFiles("it makes no sense", culprit if self.names_culprits else None)
+            if culprit
+            else None
+        )
 
     def infer(self, group: FileGroup) -> tuple[Field, ...] | UnreadableFiles:
         return self._failure(group.paths) or tuple(Field(*column) for column in self.infers.items())
@@ -48,12 +57,18 @@ class Scripted:
 
 def landed(count: int) -> tuple[MemoryFiles, list[FileInfo]]:
     files = MemoryFiles()
-    return files, [files.write(f"{ZONE.folder}/{place:03}.csv", b"id,name\n1,a\n") for place in range(count)]
+    return files, [
+        files.write(f"{ZONE.folder}/{place:03}.csv", b"id,name\n1,a\n") for place in range(count)
+    ]
 
 
-def opened(reader: Scripted, files: MemoryFiles, chosen: Sequence[FileInfo], **settings: Any) -> Any:
+def opened(
+    reader: Scripted, files: MemoryFiles, chosen: Sequence[FileInfo], **settings: Any
+) -> Any:
     spec = ZoneSpec.model_validate(settings)
-    return open_zone(reader, files, ZONE, chosen, spec, address=lambda path: f"mem://{path}", run_id="r1")
+    return open_zone(
+        reader, files, ZONE, chosen, spec, address=lambda path: f"mem://{path}", run_id="r1"
+    )
 
 
 def test_good_files_are_checked_in_one_job() -> None:
@@ -79,8 +94,14 @@ def test_culprits_are_found_by_dividing_and_the_others_are_read(names_culprits: 
 
 def test_many_torn_files_are_found_without_a_job_for_each() -> None:
     files = MemoryFiles()
-    whole, torn = zipped("id,name\n" + "1,a\n" * 9), cut(zipped("id,name\n" + "".join(f"{n},{n * 7919}\n" for n in range(9_000))))
-    chosen = [files.write(f"{ZONE.folder}/{n:03}.csv.gz", torn if 40 <= n < 60 else whole) for n in range(200)]
+    whole, torn = (
+        zipped("id,name\n" + "1,a\n" * 9),
+        cut(zipped("id,name\n" + "".join(f"{n},{n * 7919}\n" for n in range(9_000)))),
+    )
+    chosen = [
+        files.write(f"{ZONE.folder}/{n:03}.csv.gz", torn if 40 <= n < 60 else whole)
+        for n in range(200)
+    ]
     reader = Scripted(fails=lambda path: "/04" in path or "/05" in path, names_culprits=True)
     found = opened(reader, files, chosen, infer_types=False)
     assert {one.reason for one in found.set_aside} == {"its gzip data ends too early"}
@@ -95,7 +116,9 @@ def test_a_file_that_only_the_engine_finds_bad_gets_a_second_chance_alone() -> N
     def fails_once(path: str) -> bool:
         return path.endswith("002.csv") and next(failures, False)
 
-    found = opened(Scripted(fails=fails_once, names_culprits=True), files, chosen, infer_types=False)
+    found = opened(
+        Scripted(fails=fails_once, names_culprits=True), files, chosen, infer_types=False
+    )
     assert (len(found.files), found.set_aside) == (4, ())
 
 
@@ -103,7 +126,9 @@ def test_a_zone_may_want_a_run_to_fail_instead() -> None:
     files, chosen = landed(3)
     before = list(files.list())
     reader = Scripted(fails=lambda path: path.endswith("001.csv"))
-    with pytest.raises(BadFiles, match=r"1 file cannot be read: shop/landing/orders/001.csv: it makes no sense") as refused:
+    with pytest.raises(
+        BadFiles, match=r"1 file cannot be read: shop/landing/orders/001.csv: it makes no sense"
+    ) as refused:
         opened(reader, files, chosen, on_bad_file="fail")
     assert "no file was moved" in str(refused.value)
     assert list(files.list()) == before
@@ -141,7 +166,14 @@ def test_several_formats_are_refused_if_the_zone_says_so() -> None:
 
 def alike(format: Any, files: str = "a", **types: str) -> ReadGroup:
     infos = tuple(FileInfo(name, 1, "1", FILE_TIME) for name in files)
-    return ReadGroup(format, (), infos, tuple(types), (), {name: parse_type(text) for name, text in types.items()})
+    return ReadGroup(
+        format,
+        (),
+        infos,
+        tuple(types),
+        (),
+        {name: parse_type(text) for name, text in types.items()},
+    )
 
 
 FILE_TIME = MemoryFiles().write("x", b"").modified
@@ -157,7 +189,11 @@ def test_columns_of_all_groups_are_joined_by_name_without_regard_to_case() -> No
         alike("csv", "a", id="int", day="date"),
         alike("csv", "b", day="timestamp"),
     ]
-    assert texts(target_types(groups, ZoneSpec())) == {"id": "bigint", "day": "timestamp", "name": "string"}
+    assert texts(target_types(groups, ZoneSpec())) == {
+        "id": "bigint",
+        "day": "timestamp",
+        "name": "string",
+    }
     assert texts(target_types(groups, ZoneSpec(timestamp_format="yyyy")))["day"] == "string"
 
 
@@ -165,23 +201,36 @@ def test_a_column_without_values_has_no_say() -> None:
     groups = [alike("csv", "a", v="string"), alike("csv", "b", v="int")]
     assert texts(target_types(groups, ZoneSpec())) == {"v": "string"}
     assert texts(target_types(groups, ZoneSpec(), empty={("a", "v")})) == {"v": "int"}
-    assert texts(target_types(groups, ZoneSpec(), empty={("a", "v"), ("b", "v")})) == {"v": "string"}
+    assert texts(target_types(groups, ZoneSpec(), empty={("a", "v"), ("b", "v")})) == {
+        "v": "string"
+    }
 
 
 def test_nested_columns_of_parquet_files_that_do_not_go_together_are_refused() -> None:
     groups = [alike("parquet", "a", n="struct<x:int>"), alike("json", "b", n="string")]
     with pytest.raises(BadFiles, match="the column n is struct<`x`:int> in a"):
         target_types(groups, ZoneSpec())
-    assert texts(target_types([alike("json", "a", n="struct<x:int>"), alike("csv", "b", n="string")], ZoneSpec())) == {
-        "n": "string"
-    }
+    assert texts(
+        target_types(
+            [alike("json", "a", n="struct<x:int>"), alike("csv", "b", n="string")], ZoneSpec()
+        )
+    ) == {"n": "string"}
 
 
 def test_text_is_read_into_the_targets_types_and_parquet_as_it_is() -> None:
-    target = {name: parse_type(text) for name, text in {"id": "bigint", "n": "struct<x:int,y:int>", "more": "string"}.items()}
+    target = {
+        name: parse_type(text)
+        for name, text in {"id": "bigint", "n": "struct<x:int,y:int>", "more": "string"}.items()
+    }
     parquet = alike("parquet", n="struct<x:int>", ID="timestamp(9)")
-    assert columns_to_read(parquet, target) == (Field("n", "struct<`x`:int,`y`:int>"), Field("ID", "timestamp(9)"))
-    assert columns_to_read(alike("csv", more="int", Id="int"), target) == (Field("more", "string"), Field("Id", "bigint"))
+    assert columns_to_read(parquet, target) == (
+        Field("n", "struct<`x`:int,`y`:int>"),
+        Field("ID", "timestamp(9)"),
+    )
+    assert columns_to_read(alike("csv", more="int", Id="int"), target) == (
+        Field("more", "string"),
+        Field("Id", "bigint"),
+    )
     assert columns_to_read(alike("json", ID="int"), target)[0] == Field("ID", "bigint")
 
 
@@ -191,28 +240,54 @@ def test_text_is_read_into_the_targets_types_and_parquet_as_it_is() -> None:
         (alike("csv", id="bigint", day="date"), ""),
         (alike("csv", DAY="date", Id="bigint"), ""),
         (alike("csv", id="bigint"), "it lacks the column day"),
-        (alike("csv", x="string", y="string"), "it lacks the columns id, day, and it has the unexpected columns x, y"),
+        (
+            alike("csv", x="string", y="string"),
+            "it lacks the columns id, day, and it has the unexpected columns x, y",
+        ),
         (alike("json", id="bigint"), ""),
         (alike("json", id="bigint", z="int"), "it has the unexpected column z"),
         (alike("parquet", id="int", day="date"), ""),
-        (alike("parquet", id="double", day="date"), "its column id is double, and bigint is expected"),
+        (
+            alike("parquet", id="double", day="date"),
+            "its column id is double, and bigint is expected",
+        ),
     ],
 )
 def test_columns_that_are_not_the_expected_ones_are_drift(member: ReadGroup, said: str) -> None:
-    assert schema_difference(member, ZoneSpec(expected_schema={"id": "bigint", "day": "date"})) == said
+    assert (
+        schema_difference(member, ZoneSpec(expected_schema={"id": "bigint", "day": "date"})) == said
+    )
 
 
 def test_a_csv_file_cannot_hold_a_nested_column() -> None:
-    assert "a CSV file cannot hold" in schema_difference(alike("csv", n="string"), ZoneSpec(expected_schema={"n": "array<int>"}))
+    assert "a CSV file cannot hold" in schema_difference(
+        alike("csv", n="string"), ZoneSpec(expected_schema={"n": "array<int>"})
+    )
 
 
 def test_a_file_without_a_byte_has_no_rows_and_is_processed_or_is_bad_as_the_zone_says() -> None:
     files, chosen = landed(1)
     empty = files.write(f"{ZONE.folder}/quiet.csv", b"")
-    taken = open_zone(Scripted(), files, ZONE, [*chosen, empty], ZoneSpec(), address=str, run_id="r")
-    assert (taken.frame, taken.rows_by_file) == ([chosen[0].path], {chosen[0].path: 1, empty.path: 0})
+    taken = open_zone(
+        Scripted(), files, ZONE, [*chosen, empty], ZoneSpec(), address=str, run_id="r"
+    )
+    assert (taken.frame, taken.rows_by_file) == (
+        [chosen[0].path],
+        {chosen[0].path: 1, empty.path: 0},
+    )
     assert (taken.files, taken.set_aside) == ((*chosen, empty), ())
     alone = open_zone(Scripted(), files, ZONE, [empty], ZoneSpec(), address=str, run_id="r")
     assert (alone.frame, alone.files) == (None, (empty,))
-    refused = open_zone(Scripted(), files, ZONE, [*chosen, empty], ZoneSpec(empty_file="bad"), address=str, run_id="r")
-    assert (refused.files, [aside.reason for aside in refused.set_aside]) == (tuple(chosen), ["it has 0 bytes"])
+    refused = open_zone(
+        Scripted(),
+        files,
+        ZONE,
+        [*chosen, empty],
+        ZoneSpec(empty_file="bad"),
+        address=str,
+        run_id="r",
+    )
+    assert (refused.files, [aside.reason for aside in refused.set_aside]) == (
+        tuple(chosen),
+        ["it has 0 bytes"],
+    )

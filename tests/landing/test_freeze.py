@@ -100,9 +100,16 @@ def test_files_that_the_table_has_are_neither_read_nor_watched() -> None:
     files = Clocked()
     files.land("a.csv", b"x", age=0.1)
     (file,) = files.list(ZONE.folder)
-    row = ConsumedFile(TableName("shop", "bronze", "orders"), ZONE, file.path, file.etag, file.size, "r1")
+    row = ConsumedFile(
+        TableName("shop", "bronze", "orders"), ZONE, file.path, file.etag, file.size, "r1"
+    )
     spec = ZoneSpec()
-    assert freeze(files, ZONE, spec, consumed=[row], now=lambda: NOW, sleep=lambda _: pytest.fail("slept")).files == ()
+    assert (
+        freeze(
+            files, ZONE, spec, consumed=[row], now=lambda: NOW, sleep=lambda _: pytest.fail("slept")
+        ).files
+        == ()
+    )
 
 
 @pytest.mark.parametrize("how", ["replaced", "gone"])
@@ -116,6 +123,8 @@ def test_a_file_that_changed_after_it_was_read_stops_the_publication(how: str) -
         files.land("b.csv", b"y", age=0)
     else:
         files.delete(f"{ZONE.folder}/b.csv")
-    with pytest.raises(BadFiles, match=r"b\.csv changed or disappeared .* Nothing was published") as refused:
+    with pytest.raises(
+        BadFiles, match=r"b\.csv changed or disappeared .* Nothing was published"
+    ) as refused:
         require_unchanged(files, found.files)
     assert "a.csv" not in str(refused.value)

@@ -22,14 +22,22 @@ def files(request: pytest.FixtureRequest, tmp_path: Path) -> Files:
     return MemoryFiles() if request.param == "memory" else FolderFiles(tmp_path / "lake")
 
 
-def test_duckdb_reads_exactly_the_frozen_files_through_the_path(files: Files, tmp_path: Path) -> None:
+def test_duckdb_reads_exactly_the_frozen_files_through_the_path(
+    files: Files, tmp_path: Path
+) -> None:
     frozen = []
     for number, name in enumerate(NAMES):
         text = f'{{"id": {number}}}\n'
-        frozen.append(files.write(f"{ZONE.folder}/{name}", zipped(text) if name.endswith("gz") else text.encode()))
+        frozen.append(
+            files.write(
+                f"{ZONE.folder}/{name}", zipped(text) if name.endswith("gz") else text.encode()
+            )
+        )
     files.write(f"{ZONE.folder}/later.json", b'{"id": 99}\n')
     path = link_files(files, frozen, tmp_path / "scratch" / "zone")
-    found = duckdb.connect().execute(f"SELECT id FROM read_json_auto('{path}') ORDER BY id").fetchall()
+    found = (
+        duckdb.connect().execute(f"SELECT id FROM read_json_auto('{path}') ORDER BY id").fetchall()
+    )
     assert found == [(number,) for number in range(len(NAMES))]
 
 

@@ -73,7 +73,9 @@ def test_files_of_another_zone_do_not_count() -> None:
         ("(a+).csv", "(a+).csv", True),
     ],
 )
-def test_a_pattern_fits_the_path_below_the_zone_or_the_bare_name(pattern: str, below: str, fits: bool) -> None:
+def test_a_pattern_fits_the_path_below_the_zone_or_the_bare_name(
+    pattern: str, below: str, fits: bool
+) -> None:
     assert matches_pattern(below, pattern) is fits
 
 
@@ -89,16 +91,22 @@ def test_the_zones_own_pattern_and_the_pipelines_must_both_fit() -> None:
 
 def test_a_replaced_file_is_a_new_file() -> None:
     files = [file("a.csv", "1"), file("b.csv", "2")]
-    assert not_consumed(files, [took(ORDERS, "a.csv", "1"), took(ORDERS, "b.csv", "1")]) == (files[1],)
+    assert not_consumed(files, [took(ORDERS, "a.csv", "1"), took(ORDERS, "b.csv", "1")]) == (
+        files[1],
+    )
 
 
 def test_a_file_is_archived_when_all_its_readers_have_it() -> None:
     readers = [(ORDERS, None), (AUDIT, "*.csv")]
     files = [file("sub/a.csv"), file("b.csv"), file("c.json"), file("d.csv")]
-    consumed = [took(ORDERS, name) for name in ("sub/a.csv", "b.csv", "c.json")] + [took(AUDIT, "sub/a.csv", run_id="r2")]
+    consumed = [took(ORDERS, name) for name in ("sub/a.csv", "b.csv", "c.json")] + [
+        took(AUDIT, "sub/a.csv", run_id="r2")
+    ]
     assert plan_archive(files, consumed, readers) == (
         Move("shop/landing/orders/sub/a.csv", "1", "shop/landing/orders/_processed/r2/sub/a.csv"),
-        Move("shop/landing/orders/c.json", "1", "shop/landing/orders/_processed/r1/c.json"),  # AUDIT does not read JSON
+        Move(
+            "shop/landing/orders/c.json", "1", "shop/landing/orders/_processed/r1/c.json"
+        ),  # AUDIT does not read JSON
     )
 
 
@@ -109,4 +117,9 @@ def test_a_file_that_was_replaced_or_has_no_reader_any_more_stays() -> None:
 
 
 def test_what_was_archived_is_not_archived_again() -> None:
-    assert plan_archive([file("_processed/r1/a.csv")], [took(ORDERS, "_processed/r1/a.csv")], [(ORDERS, None)]) == ()
+    assert (
+        plan_archive(
+            [file("_processed/r1/a.csv")], [took(ORDERS, "_processed/r1/a.csv")], [(ORDERS, None)]
+        )
+        == ()
+    )

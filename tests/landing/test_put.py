@@ -58,7 +58,9 @@ def test_a_file_keeps_its_name(name: str, tmp_path: Path) -> None:
         ("a\ud800.csv", "Unicode"),
     ],
 )
-def test_a_name_that_leads_elsewhere_or_would_not_be_read_is_refused(name: str, why: str, tmp_path: Path) -> None:
+def test_a_name_that_leads_elsewhere_or_would_not_be_read_is_refused(
+    name: str, why: str, tmp_path: Path
+) -> None:
     with pytest.raises(BadName, match=why):
         put_file(FolderFiles(tmp_path / "lake"), ZONE, name, b"id\n")
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
@@ -75,9 +77,14 @@ def test_a_file_is_replaced_only_on_demand() -> None:
 def test_samples_go_to_their_own_folder(tmp_path: Path) -> None:
     files = MemoryFiles()
     (tmp_path / "Orders 1.csv").write_bytes(b"id\n")
-    assert put_local_file(files, ZONE, tmp_path / "Orders 1.csv").path == "shop/landing/orders/Orders 1.csv"
+    assert (
+        put_local_file(files, ZONE, tmp_path / "Orders 1.csv").path
+        == "shop/landing/orders/Orders 1.csv"
+    )
     put_local_file(files, ZONE, tmp_path / "Orders 1.csv", name="s.csv", sample=True)
-    assert [file.path for file in freeze(files, ZONE, ZoneSpec(settle_seconds=0)).files] == ["shop/landing/orders/Orders 1.csv"]
+    assert [file.path for file in freeze(files, ZONE, ZoneSpec(settle_seconds=0)).files] == [
+        "shop/landing/orders/Orders 1.csv"
+    ]
 
 
 def test_nothing_outside_the_lake_is_read_or_written_through_links(tmp_path: Path) -> None:
@@ -91,7 +98,9 @@ def test_nothing_outside_the_lake_is_read_or_written_through_links(tmp_path: Pat
     assert freeze(files, ZONE, ZoneSpec(settle_seconds=0)).files == ()
     with pytest.raises(BadName, match="out of the lake"):
         put_file(files, ZONE, "folder/a.csv", b"id\n")
-    put_file(files, ZONE, "link.csv", b"id\n2\n", replace=True)  # the link goes, what it led to stays
+    put_file(
+        files, ZONE, "link.csv", b"id\n2\n", replace=True
+    )  # the link goes, what it led to stays
     assert (outside / "secret.csv").read_text() == "id\n1\n"
     assert sorted(path.name for path in outside.iterdir()) == ["secret.csv"]
 

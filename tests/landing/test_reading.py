@@ -10,13 +10,30 @@ import pytest
 
 from lakebed.errors import BadFiles
 from lakebed.landing import open_zone, require_unchanged
-from tests.landing.zones import ODD_FILES, RUN, ZONE, Zone, cut, flipped, land_odd_names, parquet, reasons, zipped
+from tests.landing.zones import (
+    ODD_FILES,
+    RUN,
+    ZONE,
+    Zone,
+    cut,
+    flipped,
+    land_odd_names,
+    parquet,
+    reasons,
+    zipped,
+)
 
 pytestmark = pytest.mark.spark
 
 MANY = "".join(f"{number},name {number * 7919 % 100003},{number}.5\n" for number in range(5_000))
 HEADER = "id,name,amount\n"
-LARGE = parquet({"id": [*range(10_000)], "name": [str(n * 7919) for n in range(10_000)], "amount": [0.5] * 10_000})
+LARGE = parquet(
+    {
+        "id": [*range(10_000)],
+        "name": [str(n * 7919) for n in range(10_000)],
+        "amount": [0.5] * 10_000,
+    }
+)
 
 GOOD: dict[str, bytes | str] = {
     "good.csv": f"{HEADER}1,a,1.5\n2,b,2.5\n",
@@ -28,31 +45,58 @@ GOOD: dict[str, bytes | str] = {
     "array.json": '[\n{"id":9,"name":"i"},\n{"id":10,"name":"j","amount":10.5}\n]\n',
     "not a number.ndjson": '{"id":11,"name":"k","amount":NaN}\n',
     "good.parquet": parquet({"id": [12, 13], "name": ["l", "m"], "amount": [12.5, 13.5]}),
-    "replacement.csv": f"{HEADER}14,�,14.5\n",  # a sign that stands for wrong bytes elsewhere, and is meant here
+    # a sign that stands for wrong bytes elsewhere, and is meant here
+    "replacement.csv": f"{HEADER}14,�,14.5\n",
 }
 BAD: dict[str, tuple[bytes | str, str, int | None]] = {
-    "half row.csv": (f"{HEADER}1,a,1.5\n2,b", "1 of 2 rows does not fit: '2,b' (line 3) has 2 fields, the file 3 columns", 2),
+    "half row.csv": (
+        f"{HEADER}1,a,1.5\n2,b",
+        "1 of 2 rows does not fit: '2,b' (line 3) has 2 fields, the file 3 columns",
+        2,
+    ),
     "half quote.csv": (f'{HEADER}1,a,"1.5', "ends inside quotes", None),
-    "half quote.csv.gz": (zipped(f'{HEADER}1,a,1\n2,b,"2'), "the quotes of line 3 are not closed", 2),
+    "half quote.csv.gz": (
+        zipped(f'{HEADER}1,a,1\n2,b,"2'),
+        "the quotes of line 3 are not closed",
+        2,
+    ),
     "half.csv.gz": (cut(zipped(HEADER + MANY)), "its gzip data ends too early", None),
     "flipped.csv.gz": (flipped(zipped(HEADER + MANY), 5_000), "its gzip data is damaged", None),
     "latin-1.csv": (f"{HEADER}1,Müller,1.5\n".encode("latin-1"), "not utf-8: byte 0xfc", None),
-    "late latin-1.csv": (f"{HEADER}{MANY}1,Müller,1.5\n".encode("latin-1"), "line 5002 is not utf-8: byte 0xfc", 5_001),
+    "late latin-1.csv": (
+        f"{HEADER}{MANY}1,Müller,1.5\n".encode("latin-1"),
+        "line 5002 is not utf-8: byte 0xfc",
+        5_001,
+    ),
     "late nul.csv": (f"{HEADER}{MANY}1,a\0\0,1.5\n", "line 5002 holds NUL", 5_001),
     "half line.json": ('{"id":1}\n{"id":2,"na', "is not JSON", 2),
     "half array.json": ('[\n{"id":1},\n{"id":', "is not JSON", 1),
-    "two in a line.json": ('{"id":1}{"id":2}\n{"id":3}\n', "a line holds more than one JSON value", 2),
+    "two in a line.json": (
+        '{"id":1}{"id":2}\n{"id":3}\n',
+        "a line holds more than one JSON value",
+        2,
+    ),
     "two arrays.json": ('[\n{"id":1}\n]\n[{"id":2}]', "it holds more than one JSON value", 1),
     "too deep.json": ('{"a":' * 20_000, "is not JSON", 1),
-    "latin-1.json": (('{"id":1}\n' * 9_000 + '{"name":"Müller"}\n').encode("latin-1"), "line 9001 is not utf-8", 9_001),
+    "latin-1.json": (
+        ('{"id":1}\n' * 9_000 + '{"name":"Müller"}\n').encode("latin-1"),
+        "line 9001 is not utf-8",
+        9_001,
+    ),
     "half.parquet": (cut(LARGE), "not a complete Parquet file", None),
     "flipped.parquet": (flipped(LARGE, 1_000), "not a complete Parquet file", 10_000),
-    "time.parquet": (parquet({"t": pyarrow.array([1], pyarrow.time64("us"))}), "Spark cannot read it", 1),
+    "time.parquet": (
+        parquet({"t": pyarrow.array([1], pyarrow.time64("us"))}),
+        "Spark cannot read it",
+        1,
+    ),
     "notes.txt": ("hello", "no known format", None),
 }
 
 
-def test_good_torn_changing_wrongly_encoded_and_strange_files_are_all_accounted_for(zone: Zone) -> None:
+def test_good_torn_changing_wrongly_encoded_and_strange_files_are_all_accounted_for(
+    zone: Zone,
+) -> None:
     for name, data in GOOD.items():
         zone.land(name, data)
     for name, (data, _, _) in BAD.items():
@@ -67,10 +111,17 @@ def test_good_torn_changing_wrongly_encoded_and_strange_files_are_all_accounted_
     zone.set(settle_seconds=600)
     landed = zone.open(meanwhile=write_on)
 
-    assert [row[:2] for row in zone.by_id(landed)] == [(number, row) for number, row in enumerate("abcdefghijklm�", 1)]
+    assert [row[:2] for row in zone.by_id(landed)] == [
+        (number, row) for number, row in enumerate("abcdefghijklm�", 1)
+    ]
     assert landed.frame.columns == ["id", "name", "amount", "note"]
-    assert landed.frame.schema.simpleString() == "struct<id:bigint,name:string,amount:double,note:string>"
-    rows_in_good = {path.removeprefix(f"{ZONE.folder}/"): rows for path, rows in landed.rows_by_file.items()}
+    assert (
+        landed.frame.schema.simpleString()
+        == "struct<id:bigint,name:string,amount:double,note:string>"
+    )
+    rows_in_good = {
+        path.removeprefix(f"{ZONE.folder}/"): rows for path, rows in landed.rows_by_file.items()
+    }
     assert rows_in_good.keys() == GOOD.keys()
     assert sum(rows_in_good.values()) == landed.frame.count() == 14
 
@@ -111,20 +162,48 @@ DRIFTING: dict[str, tuple[bytes | str, str]] = {
         "it lacks the column amount, and it has the unexpected column price",
     ),
     "added.csv": ("id,name,amount,day,x\n1,a,1,2026-01-01,1\n", "it has the unexpected column x"),
-    "type.csv": ("id,name,amount,day\n1,a,1,2026-01-01\nx,b,2,2026-01-01\n", "1 of 2 rows does not fit: 'x,b,2,2026-01-01'"),
-    "rounded.csv": ("id,name,amount,day\n1,a,1.555,2026-01-01\n", "more digits than amount decimal(6,2) can keep"),
-    "too large.csv": ("id,name,amount,day\n1,a,12345.6,2026-01-01\n", "more digits than amount decimal(6,2) can keep"),
+    "type.csv": (
+        "id,name,amount,day\n1,a,1,2026-01-01\nx,b,2,2026-01-01\n",
+        "1 of 2 rows does not fit: 'x,b,2,2026-01-01'",
+    ),
+    "rounded.csv": (
+        "id,name,amount,day\n1,a,1.555,2026-01-01\n",
+        "more digits than amount decimal(6,2) can keep",
+    ),
+    "too large.csv": (
+        "id,name,amount,day\n1,a,12345.6,2026-01-01\n",
+        "more digits than amount decimal(6,2) can keep",
+    ),
     "time for date.csv": (
         "id,name,amount,day\n1,a,1,2026-01-01 10:00:00\n",
-        "(line 2) has '2026-01-01 10:00:00' in the column day, which is date; expected_schema in zone.yaml says so",
+        (
+            "(line 2) has '2026-01-01 10:00:00' in the column day, which is date; expected_schema"
+            " in zone.yaml says so"
+        ),
     ),
     "lacks.json": ('{"id":1,"name":"a","amount":1}\n', "it lacks the column day"),
-    "added.json": ('{"id":1,"name":"a","amount":1,"day":"2026-01-01","x":1}\n', "it has the unexpected column x"),
-    "type.json": ('{"id":"1","name":"a","amount":1,"day":"2026-01-01"}\n', "(line 1) has '1' in the column id, which is bigint"),
+    "added.json": (
+        '{"id":1,"name":"a","amount":1,"day":"2026-01-01","x":1}\n',
+        "it has the unexpected column x",
+    ),
+    "type.json": (
+        '{"id":"1","name":"a","amount":1,"day":"2026-01-01"}\n',
+        "(line 1) has '1' in the column id, which is bigint",
+    ),
     "rounded.json": ('{"id":1,"name":"a","amount":1.239,"day":"2026-01-01"}\n', "more digits"),
-    "two cases.json": ('{"id":1,"name":"a","amount":1,"day":null}\n{"ID":2}\n', "two names that are the same to Spark"),
+    "two cases.json": (
+        '{"id":1,"name":"a","amount":1,"day":null}\n{"ID":2}\n',
+        "two names that are the same to Spark",
+    ),
     "narrowed.parquet": (
-        parquet({"id": [1.5], "name": ["a"], "amount": pyarrow.array([1], pyarrow.decimal128(5, 1)), "day": [date(2026, 1, 1)]}),
+        parquet(
+            {
+                "id": [1.5],
+                "name": ["a"],
+                "amount": pyarrow.array([1], pyarrow.decimal128(5, 1)),
+                "day": [date(2026, 1, 1)],
+            }
+        ),
         "its column id is double, and bigint is expected",
     ),
 }
@@ -137,7 +216,10 @@ def test_an_expected_schema_is_enforced_in_every_format(zone: Zone) -> None:
     for name, (data, _) in DRIFTING.items():
         zone.land(name, data)
     landed = zone.open()
-    assert landed.frame.schema.simpleString() == "struct<id:bigint,name:string,amount:decimal(6,2),day:date>"
+    assert (
+        landed.frame.schema.simpleString()
+        == "struct<id:bigint,name:string,amount:decimal(6,2),day:date>"
+    )
     day = date(2026, 1, 1)
     assert zone.by_id(landed) == [
         (1, "a", Decimal("1.50"), day), (2, None, None, None), (3, "c", Decimal("3.10"), day), (4, "d", Decimal("4.25"), day),
@@ -145,7 +227,9 @@ def test_an_expected_schema_is_enforced_in_every_format(zone: Zone) -> None:
     ]  # fmt: skip
     found = reasons(landed)
     assert found.keys() == DRIFTING.keys()
-    assert {name: found[name] for name, (_, reason) in DRIFTING.items() if reason not in found[name]} == {}
+    assert {
+        name: found[name] for name, (_, reason) in DRIFTING.items() if reason not in found[name]
+    } == {}
 
 
 def test_names_are_names_and_not_patterns(zone: Zone) -> None:
@@ -165,7 +249,10 @@ def test_a_colon_beside_pattern_signs_is_too_much_for_spark_and_said_so(zone: Zo
 def test_files_are_refused_without_being_moved_if_they_are_to_be_kept(zone: Zone) -> None:
     zone.land("a.csv", "id,v\n1,x\n")
     zone.land("b.csv", "id,v\n2\n")
-    with pytest.raises(BadFiles, match=r"b.csv: 1 of 1 rows does not fit: '2' \(line 2\) has 1 field, the file 2 columns"):
+    with pytest.raises(
+        BadFiles,
+        match=r"b.csv: 1 of 1 rows does not fit: '2' \(line 2\) has 1 field, the file 2 columns",
+    ):
         zone.open(keep=True)
     assert zone.left() == ["a.csv", "b.csv"]
     assert zone.reader.jobs == ["infer", "check", "records", "infer", "check"]
@@ -187,15 +274,28 @@ def test_a_good_zone_costs_one_look_for_types_and_one_job(zone: Zone) -> None:
     ("settings", "files", "schema", "rows"),
     [
         (
-            {"delimiter": ";", "null_value": "NA", "date_format": "dd.MM.yyyy", "quote": "'", "escape": "\\"},
+            {
+                "delimiter": ";",
+                "null_value": "NA",
+                "date_format": "dd.MM.yyyy",
+                "quote": "'",
+                "escape": "\\",
+            },
             {"a.csv": "id;d;v\n1;31.12.2025;'a\\'b;c'\n2;NA;NA\n"},
             "id:int,d:date,v:string",
             [(1, date(2025, 12, 31), "a'b;c"), (2, None, None)],
         ),
         (
-            {"nulls": ["NA", "N/A", None, -9, ""], "date_format": "d.M.yyyy", "escape": "\\"},  # None: as YAML reads null
             {
-                "a.csv": 'id,n,d,v,w\n1,NA,1.2.2026,"a, \\"b\\" ",NA\n2, 5,N/A,"","it\'s"\n3,,null,x,-9\n',
+                "nulls": ["NA", "N/A", None, -9, ""],
+                "date_format": "d.M.yyyy",
+                "escape": "\\",
+            },  # None: as YAML reads null
+            {
+                "a.csv": (
+                    'id,n,d,v,w\n1,NA,1.2.2026,"a, \\"b\\" ",NA\n2,'
+                    ' 5,N/A,"","it\'s"\n3,,null,x,-9\n'
+                ),
                 "b.csv.gz": zipped("id,n,x y\n4,-9,NA\n"),
             },
             "id:int,n:string,d:date,v:string,w:string,x y:string",
@@ -218,8 +318,18 @@ def test_a_good_zone_costs_one_look_for_types_and_one_job(zone: Zone) -> None:
             "_c0:int,_c1:string",
             [(1, "Müller €"), (2, "b")],
         ),
-        ({"encoding": "utf-16"}, {"a.csv": "id,v\n1,ü\n2,x\n".encode("utf-16")}, "id:int,v:string", [(1, "ü"), (2, "x")]),
-        ({"multiline": True}, {"a.csv": 'id,v\n1,"x\ny"\n2,5" z\n'}, "id:int,v:string", [(1, "x\ny"), (2, '5" z')]),
+        (
+            {"encoding": "utf-16"},
+            {"a.csv": "id,v\n1,ü\n2,x\n".encode("utf-16")},
+            "id:int,v:string",
+            [(1, "ü"), (2, "x")],
+        ),
+        (
+            {"multiline": True},
+            {"a.csv": 'id,v\n1,"x\ny"\n2,5" z\n'},
+            "id:int,v:string",
+            [(1, "x\ny"), (2, '5" z')],
+        ),
         (
             {"infer_types": False},
             {"a.csv": "id,v\n007,1\n", "b.json": '{"id":8}\n'},
@@ -228,9 +338,17 @@ def test_a_good_zone_costs_one_look_for_types_and_one_job(zone: Zone) -> None:
         ),
         (
             {},  # a column that one file leaves empty, numbers and times that widen
-            {"a.csv": "id,v\n1,\n", "b.csv": "id,v,t\n2,5,2026-01-01\n", "c.csv": "id,t\n99999999999,2026-01-01 10:00:00\n"},
+            {
+                "a.csv": "id,v\n1,\n",
+                "b.csv": "id,v,t\n2,5,2026-01-01\n",
+                "c.csv": "id,t\n99999999999,2026-01-01 10:00:00\n",
+            },
             "id:bigint,v:int,t:timestamp",
-            [(1, None, None), (2, 5, datetime(2026, 1, 1)), (99999999999, None, datetime(2026, 1, 1, 10))],  # noqa: DTZ001
+            [
+                (1, None, None),
+                (2, 5, datetime(2026, 1, 1)),  # noqa: DTZ001
+                (99999999999, None, datetime(2026, 1, 1, 10)),  # noqa: DTZ001
+            ],
         ),
         (
             {},  # nanoseconds, and a struct that gains a field
@@ -242,7 +360,13 @@ def test_a_good_zone_costs_one_look_for_types_and_one_job(zone: Zone) -> None:
                         "n": [{"x": 1}],
                     }
                 ),
-                "b.parquet": parquet({"id": [2], "t": pyarrow.array([5], pyarrow.timestamp("us")), "n": [{"x": 2, "y": "z"}]}),
+                "b.parquet": parquet(
+                    {
+                        "id": [2],
+                        "t": pyarrow.array([5], pyarrow.timestamp("us")),
+                        "n": [{"x": 2, "y": "z"}],
+                    }
+                ),
             },
             "id:bigint,t:timestamp_ntz,n:struct<x:bigint,y:string>",
             [
@@ -252,13 +376,18 @@ def test_a_good_zone_costs_one_look_for_types_and_one_job(zone: Zone) -> None:
         ),
         (
             {},  # names that Spark and Lakebed use themselves
-            {"a.csv": "id,_metadata,path,value\n1,m,p,v\n", "b.json": '{"id":2,"_corrupt_record":"c","value":"w"}\n'},
+            {
+                "a.csv": "id,_metadata,path,value\n1,m,p,v\n",
+                "b.json": '{"id":2,"_corrupt_record":"c","value":"w"}\n',
+            },
             "id:bigint,_metadata:string,path:string,value:string,_corrupt_record:string",
             [(1, "m", "p", "v", None), (2, None, None, "w", "c")],
         ),
     ],
 )
-def test_settings_of_a_zone(zone: Zone, settings: dict[str, Any], files: dict[str, Any], schema: str, rows: list[Any]) -> None:
+def test_settings_of_a_zone(
+    zone: Zone, settings: dict[str, Any], files: dict[str, Any], schema: str, rows: list[Any]
+) -> None:
     zone.set(**settings)
     for name, data in files.items():
         zone.land(name, data)
@@ -270,7 +399,9 @@ def test_settings_of_a_zone(zone: Zone, settings: dict[str, Any], files: dict[st
 
 def test_archived_files_can_be_read_where_they_lie(zone: Zone) -> None:
     archived = zone.files.info(zone.land("_processed/r1/sub/a b.csv", "id,v\n1,x\n"))
-    landed = open_zone(zone.reader, zone.files, ZONE, [archived], zone.spec, address=zone.root.at, run_id=RUN)
+    landed = open_zone(
+        zone.reader, zone.files, ZONE, [archived], zone.spec, address=zone.root.at, run_id=RUN
+    )
     assert zone.by_id(landed) == [(1, "x")]
 
 

@@ -1,4 +1,6 @@
-"""What columns are taken for when files bring values that do not fit, and what is said of those files."""
+"""What columns are taken for when files bring values that do not fit, and what is said of those
+files.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,10 +23,17 @@ def types(**texts: str) -> dict[str, ColumnType]:
     return {name: parse_type(text) for name, text in texts.items()}
 
 
-def test_a_column_is_taken_for_more_only_where_the_table_follows_and_zone_yaml_says_nothing() -> None:
-    known, shown = types(a="int", b="int", c="int"), types(A="bigint", b="string", c="bigint", d="date")
+def test_a_column_is_taken_for_more_only_where_the_table_follows_and_zone_yaml_says_nothing() -> (
+    None
+):
+    known, shown = (
+        types(a="int", b="int", c="int"),
+        types(A="bigint", b="string", c="bigint", d="date"),
+    )
     spec = ZoneSpec.model_validate({"types": {"C": "int"}})
-    taken = ColumnTypes(RememberedTypes(known, may_widen=lambda before, after: after.name == "bigint"), spec)
+    taken = ColumnTypes(
+        RememberedTypes(known, may_widen=lambda before, after: after.name == "bigint"), spec
+    )
     assert taken.widen(shown)
     assert taken.types == types(a="bigint", b="int", c="int")
     assert taken.widened == {"a"}
@@ -43,7 +52,8 @@ def test_what_is_remembered_does_not_count_where_zone_yaml_says_how_to_read() ->
 
 def test_another_table_that_may_take_a_file_is_named() -> None:
     asked = RememberedTypes(
-        types(a="int", b="int"), other_reader=lambda name, _, wider: f"for {name} {wider}" if name == "b" else ""
+        types(a="int", b="int"),
+        other_reader=lambda name, _, wider: f"for {name} {wider}" if name == "b" else "",
     )
     taken = ColumnTypes(asked, ZoneSpec())
     assert taken.other_reader(types(a="bigint")) == ""
@@ -61,7 +71,9 @@ def test_another_table_that_may_take_a_file_is_named() -> None:
         ("struct<a:int>", "string", "struct<a:int>"),
     ],
 )
-def test_records_are_read_as_before_and_new_fields_inside_them_are_not_dropped(known: str | None, shown: str, read: str) -> None:
+def test_records_are_read_as_before_and_new_fields_inside_them_are_not_dropped(
+    known: str | None, shown: str, read: str
+) -> None:
     assert read_as(parse_type(known) if known else None, parse_type(shown)) == parse_type(read)
 
 
@@ -78,18 +90,27 @@ def test_records_are_read_as_before_and_new_fields_inside_them_are_not_dropped(k
         ({"a": 1}, "struct<a:int>", False), ("a", "struct<a:int>", False),
     ],
 )  # fmt: skip
-def test_values_that_are_surely_not_of_a_type_are_found(value: object, type_: str, unfit: bool) -> None:
+def test_values_that_are_surely_not_of_a_type_are_found(
+    value: object, type_: str, unfit: bool
+) -> None:
     assert does_not_fit(value, type_, ZoneSpec(nulls=("NA",))) == unfit
     assert does_not_fit("7", "int", ZoneSpec(), json=True)
 
 
 def test_the_setting_that_would_make_a_value_fit_is_named() -> None:
     column = Field("dep", "int")
-    assert advice(column, "3000000000", ZoneSpec()).endswith("set types: {dep: bigint} in zone.yaml")
+    assert advice(column, "3000000000", ZoneSpec()).endswith(
+        "set types: {dep: bigint} in zone.yaml"
+    )
     assert advice(column, "1.5", ZoneSpec()).endswith("set types: {dep: double} in zone.yaml")
     assert advice(column, "x", ZoneSpec()).endswith("set types: {dep: string} in zone.yaml")
-    assert advice(column, "NA", ZoneSpec()).startswith('if it means NULL, set nulls: ["NA", ""] in zone.yaml')
-    assert advice(column, "x", ZoneSpec(expected_schema={"dep": "int"})) == "expected_schema in zone.yaml says so"
+    assert advice(column, "NA", ZoneSpec()).startswith(
+        'if it means NULL, set nulls: ["NA", ""] in zone.yaml'
+    )
+    assert (
+        advice(column, "x", ZoneSpec(expected_schema={"dep": "int"}))
+        == "expected_schema in zone.yaml says so"
+    )
 
 
 @dataclass
@@ -107,7 +128,9 @@ class Values:
     def check(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...]:
         self.asked.append("check")
         found = [
-            (path, does_not_fit(self.values[path], group.columns[0].type, ZoneSpec())) for group in groups for path in group.paths
+            (path, does_not_fit(self.values[path], group.columns[0].type, ZoneSpec()))
+            for group in groups
+            for path in group.paths
         ]
         return tuple(FileRows(path, 1, corrupt=int(unfit), filled=(1,)) for path, unfit in found)
 
@@ -130,9 +153,17 @@ def _shown(value: str) -> str:
 
 def opened(values: Mapping[str, str], remembered: RememberedTypes) -> tuple[ZoneRows, Values]:
     files, zone = MemoryFiles(), ZoneName("shop", "z")
-    chosen = [files.write(f"{zone.folder}/{name}.csv", f"n\n{value}\n".encode()) for name, value in values.items()]
+    chosen = [
+        files.write(f"{zone.folder}/{name}.csv", f"n\n{value}\n".encode())
+        for name, value in values.items()
+    ]
     reader = Values({f"{zone.folder}/{name}.csv": value for name, value in values.items()})
-    return open_zone(reader, files, zone, chosen, ZoneSpec(), address=str, run_id="r", remembered=remembered), reader
+    return (
+        open_zone(
+            reader, files, zone, chosen, ZoneSpec(), address=str, run_id="r", remembered=remembered
+        ),
+        reader,
+    )
 
 
 BIG = str(2**40)
@@ -145,14 +176,22 @@ def test_files_that_fit_what_is_remembered_are_looked_at_once() -> None:
 
 def test_a_file_that_does_not_fit_is_bad_and_the_others_are_read_as_ever() -> None:
     landed, _ = opened({"a": "1", "b": BIG, "c": "x"}, RememberedTypes(types(n="int")))
-    assert (landed.frame, [one.path[-5:] for one in landed.set_aside]) == ("int", ["b.csv", "c.csv"])
+    assert (landed.frame, [one.path[-5:] for one in landed.set_aside]) == (
+        "int",
+        ["b.csv", "c.csv"],
+    )
     assert landed.checked
     assert (landed.checked.learned, landed.checked.widened) == (types(n="int"), frozenset())
     said = f"1 of 1 rows does not fit: '{BIG}' (line 2) has '{BIG}' in the column n, which is int"
-    assert landed.set_aside[0].reason == f"{said}; to read the column otherwise, set types: {{n: bigint}} in zone.yaml"
+    assert (
+        landed.set_aside[0].reason
+        == f"{said}; to read the column otherwise, set types: {{n: bigint}} in zone.yaml"
+    )
 
 
-def test_where_a_table_follows_a_column_becomes_as_wide_as_its_good_files_need_and_no_wider() -> None:
+def test_where_a_table_follows_a_column_becomes_as_wide_as_its_good_files_need_and_no_wider() -> (
+    None
+):
     follows = RememberedTypes(types(n="int"), may_widen=lambda _, after: after.name == "bigint")
     landed, _ = opened({"a": "1", "b": BIG, "c": "x", "d": "2"}, follows)
     assert (landed.frame, [one.path[-5:] for one in landed.set_aside]) == ("bigint", ["c.csv"])
@@ -160,16 +199,23 @@ def test_where_a_table_follows_a_column_becomes_as_wide_as_its_good_files_need_a
     assert (landed.checked.learned, landed.checked.widened) == (types(n="bigint"), frozenset({"n"}))
     kept, _ = opened({"a": "1", "c": "x"}, follows)
     assert (kept.frame, len(kept.set_aside)) == ("int", 1)
-    anything, _ = opened({"a": "1", "c": "x"}, RememberedTypes(types(n="int"), may_widen=lambda *_: True))
+    anything, _ = opened(
+        {"a": "1", "c": "x"}, RememberedTypes(types(n="int"), may_widen=lambda *_: True)
+    )
     assert (anything.frame, anything.set_aside) == ("string", ())
 
 
 def test_a_file_that_another_table_may_take_stays_where_it_is_and_the_run_fails() -> None:
     wanted = RememberedTypes(
-        types(n="int"), other_reader=lambda _, before, after: "shop.bronze.b" if after.name == "bigint" else ""
+        types(n="int"),
+        other_reader=lambda _, before, after: "shop.bronze.b" if after.name == "bigint" else "",
     )
     with pytest.raises(
-        BadFiles, match=r"shop.bronze.b, which also reads the zone, may accept them: shop/landing/z/b.csv: 1 of 1"
+        BadFiles,
+        match=(
+            r"shop.bronze.b, which also reads the zone, may accept them: shop/landing/z/b.csv: 1"
+            r" of 1"
+        ),
     ):
         opened({"a": "1", "b": BIG}, wanted)
     landed, _ = opened({"a": "1", "c": "x"}, wanted)

@@ -19,7 +19,9 @@ BIG = "id,name\n" + "".join(f"{number},name {number * 7919 % 100003}\n" for numb
 
 def look(name: str, data: bytes | str, **settings: Any) -> SniffedFile | BadFile:
     files = MemoryFiles()
-    file = files.write(f"shop/landing/orders/{name}", data.encode() if isinstance(data, str) else data)
+    file = files.write(
+        f"shop/landing/orders/{name}", data.encode() if isinstance(data, str) else data
+    )
     return sniff(files, file, ZoneSpec.model_validate(settings))
 
 
@@ -47,8 +49,18 @@ def options(seen: SniffedFile | BadFile) -> Mapping[str, str]:
         ("a.csv", "id,größe\n".encode("latin-1"), {"encoding": "latin-1"}, ("id", "größe")),
         ("a.csv", "id,größe\n".encode("utf-16"), {"encoding": "utf-16"}, ("id", "größe")),
         ("a.csv", "1,a\n2,b\n", {"header": False}, ("_c0", "_c1")),
-        ("a.csv", "1,a\n", {"header": False, "expected_schema": {"id": "int", "v": "string"}}, ("id", "v")),
-        ("a.csv", ",".join(f"column_{place}" for place in range(20_000)) + "\n", {}, tuple(f"column_{p}" for p in range(20_000))),
+        (
+            "a.csv",
+            "1,a\n",
+            {"header": False, "expected_schema": {"id": "int", "v": "string"}},
+            ("id", "v"),
+        ),
+        (
+            "a.csv",
+            ",".join(f"column_{place}" for place in range(20_000)) + "\n",
+            {},
+            tuple(f"column_{p}" for p in range(20_000)),
+        ),
     ],
 )
 def test_the_header_of_a_csv_file(
@@ -84,7 +96,12 @@ def test_the_header_of_a_csv_file(
         ("a.csv.gz", b"", {}, "it has 0 bytes"),
         ("a.csv.gz", zipped("id,name\n1,a\n")[:15], {}, "ends too early"),
         ("a.csv", 'id,name\n1,a\n2,"b cut of', {}, "ends inside quotes"),
-        ("a.csv", "1,2,3\n", {"header": False, "expected_schema": {"id": "int"}}, "has 3 fields, and expected_schema 1"),
+        (
+            "a.csv",
+            "1,2,3\n",
+            {"header": False, "expected_schema": {"id": "int"}},
+            "has 3 fields, and expected_schema 1",
+        ),
         ("a.csv.bz2", b"BZh9", {}, "only .gz is read"),
         ("a.xlsx", b"PK", {}, "no known format"),
         ("noextension", b"x", {}, "no known format"),
@@ -96,11 +113,25 @@ def test_the_header_of_a_csv_file(
         ("a.json", '{"v":"ü"}'.encode("latin-1"), {}, "not utf-8"),
         ("a.parquet", b"PAR1", {}, "not a complete Parquet file"),
         ("a.parquet", cut(parquet({"id": [1, 2]}), 0.9), {}, "not a complete Parquet file"),
-        ("a.parquet", parquet({"id": [1], "ID": [2]}), {}, "two columns that are the same to Spark: id and ID"),
-        ("a.parquet", parquet({"s": pyarrow.array([{"t": 1}], pyarrow.struct({"t": pyarrow.timestamp("ns")}))}), {}, "nested"),
+        (
+            "a.parquet",
+            parquet({"id": [1], "ID": [2]}),
+            {},
+            "two columns that are the same to Spark: id and ID",
+        ),
+        (
+            "a.parquet",
+            parquet(
+                {"s": pyarrow.array([{"t": 1}], pyarrow.struct({"t": pyarrow.timestamp("ns")}))}
+            ),
+            {},
+            "nested",
+        ),
     ],
 )
-def test_a_file_that_cannot_be_what_it_says_is_bad(name: str, data: bytes | str, settings: dict[str, Any], reason: str) -> None:
+def test_a_file_that_cannot_be_what_it_says_is_bad(
+    name: str, data: bytes | str, settings: dict[str, Any], reason: str
+) -> None:
     seen = look(name, data, **settings)
     assert isinstance(seen, BadFile), seen
     assert reason in seen.reason
@@ -139,7 +170,10 @@ def test_a_stray_quote_at_the_end_is_not_an_open_one() -> None:
 
 def test_a_parquet_file_tells_its_columns_its_rows_and_its_nanoseconds() -> None:
     times = pyarrow.array([1, 2], pyarrow.timestamp("ns"))
-    seen = look("a.parquet", parquet({"id": [1, 2], "at": times, "utc": times.cast(pyarrow.timestamp("ns", "UTC"))}))
+    seen = look(
+        "a.parquet",
+        parquet({"id": [1, 2], "at": times, "utc": times.cast(pyarrow.timestamp("ns", "UTC"))}),
+    )
     assert isinstance(seen, SniffedFile)
     assert (seen.columns, seen.rows) == (("id", "at", "utc"), 2)
     assert seen.nanos == (("at", "timestamp_ntz(9)"), ("utc", "timestamp(9)"))
@@ -156,8 +190,14 @@ def test_a_look_reads_the_ends_of_a_file_and_not_the_whole() -> None:
 
     files = Counting()
     rows = range(200_000)
-    for name, data in (("a.csv", BIG * 20), ("a.json", '{"id": 1}\n' * 500_000), ("a.parquet", parquet({"id": [*rows]}))):
-        file = files.write(f"shop/landing/orders/{name}", data.encode() if isinstance(data, str) else data)
+    for name, data in (
+        ("a.csv", BIG * 20),
+        ("a.json", '{"id": 1}\n' * 500_000),
+        ("a.parquet", parquet({"id": [*rows]})),
+    ):
+        file = files.write(
+            f"shop/landing/orders/{name}", data.encode() if isinstance(data, str) else data
+        )
         files.read_bytes = 0
         assert isinstance(sniff(files, file, ZoneSpec()), SniffedFile)
         assert 0 < files.read_bytes <= 256 * 1024 < file.size
@@ -177,7 +217,10 @@ def test_files_with_other_headers_orders_or_formats_are_read_apart() -> None:
         "i.parquet": parquet({"id": [9.5]}),
         "j.parquet": parquet({"id": [10]}),
     }
-    infos = [files.write(name, data.encode() if isinstance(data, str) else data) for name, data in landed.items()]
+    infos = [
+        files.write(name, data.encode() if isinstance(data, str) else data)
+        for name, data in landed.items()
+    ]
     seen = [one for one in sniff_all(files, infos, ZoneSpec()) if isinstance(one, SniffedFile)]
     assert [[file.path[0] for file in member.files] for member in group_files(seen)] == [
         ["a", "b", "c"], ["d"], ["e"], ["f"], ["g"], ["h", "j"], ["i"],
@@ -192,10 +235,20 @@ def test_files_with_other_headers_orders_or_formats_are_read_apart() -> None:
         ("a.csv", BIG + "1,a\0b\n", {}, "line 20002 holds NUL"),
         ("a.csv", 'id,v\n1,"a\nb"\n', {}, "the quotes of line 2 are not closed"),
         ("a.csv", 'id,v\n1,"a\nb"\n', {"multiline": True}, ""),
-        ("a.csv", 'id,v\n1,"a\nb\n2,c\n', {"multiline": True}, "the quotes opened in line 2 are not closed"),
+        (
+            "a.csv",
+            'id,v\n1,"a\nb\n2,c\n',
+            {"multiline": True},
+            "the quotes opened in line 2 are not closed",
+        ),
         ("a.csv", 'id,v\n1,"a ""b"" c"\n2,5" x\n3,"c"d\n', {}, ""),
         ("a.csv", "id,v\n1,'a \\' b'\n", {"quote": "'", "escape": "\\"}, ""),
-        ("a.csv", "id,v\n1,'a \\'\n", {"quote": "'", "escape": "\\"}, "the quotes of line 2 are not closed"),
+        (
+            "a.csv",
+            "id,v\n1,'a \\'\n",
+            {"quote": "'", "escape": "\\"},
+            "the quotes of line 2 are not closed",
+        ),
         ("a.csv", "id,v\n1,ü\n".encode("utf-16"), {"encoding": "utf-16"}, ""),
         ("a.csv", "id,v\n1,ü\n".encode("utf-16")[:-1], {"encoding": "utf-16"}, "not utf-16"),
         ("a.csv.gz", zipped(BIG), {}, ""),

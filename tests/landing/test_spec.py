@@ -7,7 +7,11 @@ from lakebed.landing import ZoneSpec, parse_zone_spec
 
 
 def test_a_zone_without_settings_has_the_defaults() -> None:
-    assert parse_zone_spec(None, where="zone.yaml") == parse_zone_spec("", where="zone.yaml") == ZoneSpec()
+    assert (
+        parse_zone_spec(None, where="zone.yaml")
+        == parse_zone_spec("", where="zone.yaml")
+        == ZoneSpec()
+    )
 
 
 def test_every_setting_can_be_given() -> None:
@@ -37,7 +41,11 @@ def test_every_setting_can_be_given() -> None:
     """
     spec = parse_zone_spec(text, where="zone.yaml")
     assert spec.model_fields_set == set(ZoneSpec.model_fields)
-    assert spec.expected_schema == {"id": "bigint", "amount": "decimal(12,2)", "tags": "array<string>"}
+    assert spec.expected_schema == {
+        "id": "bigint",
+        "amount": "decimal(12,2)",
+        "tags": "array<string>",
+    }
     assert (spec.encoding, spec.delimiter, spec.escape) == ("iso8859-1", "\t", "\\")
 
 
@@ -52,7 +60,11 @@ def test_every_setting_can_be_given() -> None:
         ("expected_schema: {}", 1, "no column"),
         ("types:\n  id: int\n  name: strng", 3, "did you mean string?"),
         ("types: {id: int, ID: int}", 1, "twice"),
-        ("expected_schema: {id: int}\ntypes: {id: int}", 2, "expected_schema already gives the types"),
+        (
+            "expected_schema: {id: int}\ntypes: {id: int}",
+            2,
+            "expected_schema already gives the types",
+        ),
         ("nulls: []", 1, "at least 1 item"),
         ("nulls: [1.5]", 1, "valid string"),
         ("format: xml", 1, "'csv', 'json' or 'parquet'"),

@@ -60,10 +60,25 @@ class Zone:
     def set(self, **settings: Any) -> None:
         self.spec = ZoneSpec.model_validate({"settle_seconds": 0, **settings})
 
-    def open(self, *, pattern: str | None = None, keep: bool = False, meanwhile: Callable[[float], None] = time.sleep) -> Any:
+    def open(
+        self,
+        *,
+        pattern: str | None = None,
+        keep: bool = False,
+        meanwhile: Callable[[float], None] = time.sleep,
+    ) -> Any:
         """Freeze and read; `meanwhile` happens while young files are watched."""
         frozen = freeze(self.files, ZONE, self.spec, pattern=pattern, sleep=meanwhile)
-        return open_zone(self.reader, self.files, ZONE, frozen.files, self.spec, address=self.root.at, run_id=RUN, keep=keep)
+        return open_zone(
+            self.reader,
+            self.files,
+            ZONE,
+            frozen.files,
+            self.spec,
+            address=self.root.at,
+            run_id=RUN,
+            keep=keep,
+        )
 
     def by_id(self, landed: Any) -> list[tuple[Any, ...]]:
         """The rows, in the order of their first column."""
@@ -117,7 +132,9 @@ ODD_FILES = len(_ODD) + 6
 
 
 def land_odd_names(zone: Zone) -> None:
-    """Files under odd names, among them some that others' names would find as patterns; each holds its number."""
+    """Files under odd names, among them some that others' names would find as patterns; each holds
+    its number.
+    """
     for number, name in enumerate(_ODD):
         zone.land(f"{name}.csv", f"n,v\n{number},x\n")
     last = len(_ODD)

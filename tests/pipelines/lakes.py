@@ -26,7 +26,9 @@ class TestLake:
         self._made = create_lake(folder, settings=settings or {})
         self.lake: Lake = open_lake(folder)
 
-    def pipeline(self, name: str, source: str, config: str = "", *, gates: Mapping[str, str] | None = None) -> None:
+    def pipeline(
+        self, name: str, source: str, config: str = "", *, gates: Mapping[str, str] | None = None
+    ) -> None:
         """`silver.orders`, and its files; Python if the source begins like it."""
         layer, _, table = name.partition(".")
         folder = self.folder / "shop" / "pipelines" / layer / table
@@ -39,7 +41,9 @@ class TestLake:
             (folder / "tests" / "quality" / f"{gate}.sql").write_text(query)
 
     def land(self, zone: str, name: str, data: str | bytes, *, age: float = 60.0) -> Path:
-        """A file of a zone; it came some time ago, so that no run waits to see whether it still grows."""
+        """A file of a zone; it came some time ago, so that no run waits to see whether it still
+        grows.
+        """
         file = self.folder / "shop" / "landing" / zone / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(data.encode() if isinstance(data, str) else data)
@@ -63,7 +67,12 @@ class TestLake:
 
     def rows(self, name: str, *, columns: tuple[str, ...] = ("*",)) -> Rows:
         """What a reader sees now, sorted; through PyIceberg."""
-        found = self.lake.iceberg.load_table(self.table(name).parts).scan(selected_fields=columns).to_arrow().to_pylist()
+        found = (
+            self.lake.iceberg.load_table(self.table(name).parts)
+            .scan(selected_fields=columns)
+            .to_arrow()
+            .to_pylist()
+        )
         return sorted(found, key=repr)
 
     def snapshots(self, name: str) -> int:
@@ -72,7 +81,11 @@ class TestLake:
 
     def files(self) -> set[str]:
         """Every file below the namespace, by path."""
-        return {path.relative_to(self.folder).as_posix() for path in (self.folder / "shop").rglob("*") if path.is_file()}
+        return {
+            path.relative_to(self.folder).as_posix()
+            for path in (self.folder / "shop").rglob("*")
+            if path.is_file()
+        }
 
     def hidden(self) -> list[TableName]:
         return [table for table in self.lake.stores.catalog.pointers() if table.hidden]

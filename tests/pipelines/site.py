@@ -22,7 +22,9 @@ _NAMES = ("lake_prod", "lake_writer", "lake_reader")
 
 @dataclass
 class Site:
-    """The servers of a reader of the page, under names of their own, and the shell that is typed into."""
+    """The servers of a reader of the page, under names of their own, and the shell that is typed
+    into.
+    """
 
     server: PostgresServer
     bucket: Bucket
@@ -39,8 +41,14 @@ class Site:
         """A line of the page with this site's names and addresses."""
         for name in _NAMES:
             text = text.replace(name, f"{name}_{self.own}")
-        places = {"db.example.org:5432": f"{self.server.host}:{self.server.port}", "s3://lake/prod": self.bucket.url}
-        places |= {"https://s3.example.org": self.bucket.server.endpoint, "spark://spark.example.org:7077": self.master}
+        places = {
+            "db.example.org:5432": f"{self.server.host}:{self.server.port}",
+            "s3://lake/prod": self.bucket.url,
+        }
+        places |= {
+            "https://s3.example.org": self.bucket.server.endpoint,
+            "spark://spark.example.org:7077": self.master,
+        }
         for place, real in places.items():
             text = text.replace(place, real)
         return text
@@ -50,12 +58,23 @@ class Site:
         keys["LAKEBED_FILES_SECRET_ACCESS_KEY"] = self.bucket.server.secret_access_key
         return keys.get(name, self.password)
 
-    def connect(self, user: str, password: str, database: str) -> "psycopg.Connection[tuple[object, ...]]":
-        at = Database(self.server.host, self.server.port, self.here(user), password, self.here(database), self.server.pid)
+    def connect(
+        self, user: str, password: str, database: str
+    ) -> "psycopg.Connection[tuple[object, ...]]":
+        at = Database(
+            self.server.host,
+            self.server.port,
+            self.here(user),
+            password,
+            self.here(database),
+            self.server.pid,
+        )
         return at.connect()
 
     def execute(self, statements: str) -> None:
-        """As the page says: what makes roles and databases as a superuser, the rest as the owner in the database."""
+        """As the page says: what makes roles and databases as a superuser, the rest as the owner in
+        the database.
+        """
         makes = "CREATE ROLE" in statements
         who = (
             (self.server.user, self.server.password, self.server.database)
@@ -63,7 +82,9 @@ class Site:
             else ("lake_writer", self.password, "lake_prod")
         )
         with self.connect(*who) as connection:
-            for statement in filter(str.strip, self.here(statements).replace("…", self.password).split(";")):
+            for statement in filter(
+                str.strip, self.here(statements).replace("…", self.password).split(";")
+            ):
                 connection.execute(sql.SQL(statement))
 
     def export(self, lines: str) -> None:
@@ -75,7 +96,9 @@ class Site:
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         logs = {"LAKEBED_PLACES_LOGS": str(self.folder / "logs"), "COLUMNS": "200"}
         environment = {**os.environ, "PATH": path, **logs, **self.variables, **more}
-        return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False)
+        return subprocess.run(
+            command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False
+        )
 
     def follow(self) -> None:
         """Do all that the page says, in its order."""
@@ -89,7 +112,9 @@ class Site:
                 assert done.returncode == 0, (line, done.stdout, done.stderr)
 
     def leave(self) -> None:
-        """Remove the database and the roles; they would be in the way of nobody, but they are the server's."""
+        """Remove the database and the roles; they would be in the way of nobody, but they are the
+        server's.
+        """
         database, *roles = (sql.Identifier(self.here(name)) for name in _NAMES)
         with self.server.connect() as connection:
             connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(database))

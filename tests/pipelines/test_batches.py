@@ -1,4 +1,6 @@
-"""By which runs a table took its files: what a full refresh repeats, decided from the ledger alone."""
+"""By which runs a table took its files: what a full refresh repeats, decided from the
+ledger alone.
+"""
 
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
@@ -26,7 +28,9 @@ def file(name: str, *, archived_by: str = "", age: int = 0) -> FileInfo:
 
 def taken(info: FileInfo, run: int) -> ConsumedFile:
     landed = f"{ZONE.folder}/{info.path.rpartition('/')[2]}"
-    return ConsumedFile(TABLE, ZONE, landed, info.etag, 1, RUNS[run], taken_at=START.timestamp() + run)
+    return ConsumedFile(
+        TABLE, ZONE, landed, info.etag, 1, RUNS[run], taken_at=START.timestamp() + run
+    )
 
 
 def seen(batches: tuple[Batch, ...]) -> list[tuple[str, list[str]]]:
@@ -40,22 +44,46 @@ def forgotten(run_id: str) -> RunRecord | None:
 def test_a_runs_files_stay_together_in_the_order_of_the_runs_and_waiting_ones_come_last() -> None:
     a, b, c, d, e = (file(name) for name in "abcde")
     moved = file("x", archived_by=RUNS[3])
-    known = {a.path: taken(a, 2), b.path: taken(b, 1), d.path: taken(d, 1), moved.path: taken(moved, 0)}
+    known = {
+        a.path: taken(a, 2),
+        b.path: taken(b, 1),
+        d.path: taken(d, 1),
+        moved.path: taken(moved, 0),
+    }
     batches = batches_of({KEY: ZonePin((a, b, c, d, moved, e), known=known)}, record=forgotten)
-    assert seen(batches) == [(RUNS[0], ["x"]), (RUNS[1], ["b", "d"]), (RUNS[2], ["a"]), ("", ["c", "e"])]
+    assert seen(batches) == [
+        (RUNS[0], ["x"]),
+        (RUNS[1], ["b", "d"]),
+        (RUNS[2], ["a"]),
+        ("", ["c", "e"]),
+    ]
 
 
 def test_files_that_were_archived_before_the_table_was_there_come_in_as_others_took_them() -> None:
     first, second = file("a", archived_by=RUNS[0]), file("b", archived_by=RUNS[1])
     wanted = [(RUNS[0], ["a"]), (RUNS[1], ["b"])]
     assert seen(batches_of({KEY: ZonePin((second, first))}, record=forgotten)) == wanted
-    known = {first.path: taken(first, 3), second.path: taken(second, 3)}  # once it has taken them all in one run
-    assert seen(batches_of({KEY: ZonePin((second, first), known=known)}, record=forgotten)) == wanted
+    known = {
+        first.path: taken(first, 3),
+        second.path: taken(second, 3),
+    }  # once it has taken them all in one run
+    assert (
+        seen(batches_of({KEY: ZonePin((second, first), known=known)}, record=forgotten)) == wanted
+    )
 
 
-def test_a_batch_has_the_times_of_its_run_and_those_of_the_id_once_the_record_is_forgotten() -> None:
+def test_a_batch_has_the_times_of_its_run_and_those_of_the_id_once_the_record_is_forgotten() -> (
+    None
+):
     landing = {KEY: ZonePin((file("a"),), known={file("a").path: taken(file("a"), 0)})}
-    record = RunRecord(RUNS[0], "", TABLE, "success", START + timedelta(seconds=2), asked_at=START + timedelta(seconds=1))
+    record = RunRecord(
+        RUNS[0],
+        "",
+        TABLE,
+        "success",
+        START + timedelta(seconds=2),
+        asked_at=START + timedelta(seconds=1),
+    )
     (batch,) = batches_of(landing, record={RUNS[0]: record}.get)
     assert (batch.at, batch.asked_at) == (record.started_at, record.asked_at)
     (batch,) = batches_of(landing, record=forgotten)
@@ -80,10 +108,14 @@ def test_every_file_is_a_batch_of_its_own_where_that_is_asked_for() -> None:
         ("snapshot", {}, False),
     ],
 )
-def test_two_extracts_are_not_taken_for_one_where_absence_counts(strategy: str, config: dict[str, Any], refused: bool) -> None:
+def test_two_extracts_are_not_taken_for_one_where_absence_counts(
+    strategy: str, config: dict[str, Any], refused: bool
+) -> None:
     spec = setting(strategy, **config).spec
     landing = {KEY: ZonePin((file("a"), file("b")))}
     with pytest.raises(BadFiles, match="2 files are waiting") if refused else nullcontext():
         require_separate_extracts(spec, landing, ())
     require_separate_extracts(spec, {KEY: ZonePin((file("a"),))}, ())
-    require_separate_extracts(spec, landing, [Batch({KEY: (file("a"), file("b"))}, RUNS[0], START)])  # a run took both, as one
+    require_separate_extracts(
+        spec, landing, [Batch({KEY: (file("a"), file("b"))}, RUNS[0], START)]
+    )  # a run took both, as one

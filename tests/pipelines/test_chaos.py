@@ -1,4 +1,6 @@
-"""Whole runs on PostgreSQL and S3 while the ways there delay, break and fall silent: no row is lost, doubled or invented."""
+"""Whole runs on PostgreSQL and S3 while the ways there delay, break and fall silent: no row is
+lost, doubled or invented.
+"""
 
 import random
 from collections import Counter
@@ -32,7 +34,9 @@ FOLDER = "shop/pipelines/silver/orders"
 CONFIG = b"merge_strategy: append_only\nmax_retries: 2\nretry_delay_seconds: 1\n"
 ON_POSTGRES: tuple[Fate, ...] = ("delay", "cut", "cut", "lose", "lose", "silence", "deaf")
 ON_S3: tuple[Fate, ...] = ("delay", "cut", "lose", "busy")
-SLOW_ON_S3: tuple[Fate, ...] = ("silence", "deaf") if SCALE > 1 else ()  # Hadoop's S3A waits 15 s at least
+SLOW_ON_S3: tuple[Fate, ...] = (
+    ("silence", "deaf") if SCALE > 1 else ()
+)  # Hadoop's S3A waits 15 s at least
 
 
 @dataclass
@@ -58,12 +62,19 @@ class Ambush:
 
 
 @contextmanager
-def faulty_lake(database: Database, bucket: Bucket, postgres: Ambush, s3: Ambush) -> Iterator[lakebed.Lake]:
+def faulty_lake(
+    database: Database, bucket: Bucket, postgres: Ambush, s3: Ambush
+) -> Iterator[lakebed.Lake]:
     """The lake over ways on which faults wait."""
     port = int(bucket.settings.endpoint.rsplit(":", 1)[1])
-    with faulty_way(database.port, fate=postgres.fate) as to_postgres, faulty_way(port, fate=s3.fate) as to_s3:
+    with (
+        faulty_way(database.port, fate=postgres.fate) as to_postgres,
+        faulty_way(port, fate=s3.fate) as to_s3,
+    ):
         url = f"postgresql://{LOOPBACK}:{to_postgres}/{database.database}"
-        catalog = PostgresCatalog.model_validate(database.catalog.model_dump() | {"url": url, "timeout_seconds": 3.0})
+        catalog = PostgresCatalog.model_validate(
+            database.catalog.model_dump() | {"url": url, "timeout_seconds": 3.0}
+        )
         reached = {"endpoint": f"http://{LOOPBACK}:{to_s3}", "timeout_seconds": 10.0}
         files = FilesSettings.model_validate(bucket.settings.model_dump() | reached)
         settings = Settings(catalog=catalog, files=files, lease=LeaseSettings(limit_seconds=20.0))
@@ -80,7 +91,9 @@ def run_one(lake: lakebed.Lake, number: int) -> RunRecord:
 
 def append(lake: lakebed.Lake, number: int) -> None:
     """What somebody else brings, who knows nothing of Lakebed."""
-    lake.iceberg.load_table(("shop", "silver", "orders")).append(pa.table({"id": pa.array([number], pa.int32())}))
+    lake.iceberg.load_table(("shop", "silver", "orders")).append(
+        pa.table({"id": pa.array([number], pa.int32())})
+    )
 
 
 @pytest.mark.usefixtures("spark_home")
@@ -88,15 +101,27 @@ def test_rows_of_runs_come_exactly_once_through_a_network_that_delays_breaks_and
     database: Database, bucket: Bucket
 ) -> None:
     chance, postgres, s3 = random.Random(13), Ambush(), Ambush()
-    direct = lakebed.Lake(bucket.root, Settings(catalog=database.catalog, files=bucket.settings), environment={})
+    direct = lakebed.Lake(
+        bucket.root, Settings(catalog=database.catalog, files=bucket.settings), environment={}
+    )
     direct.stores.files.write(f"{FOLDER}/pipeline.sql", b"SELECT {{ var('n') }} AS id")
     direct.stores.files.write(f"{FOLDER}/config.yaml", CONFIG)
     acknowledged, failed, theirs = [0], {}, []
     with direct, faulty_lake(database, bucket, postgres, s3) as far:
         assert run_one(far, 0).state == "success"
         for number in range(1, RUNS + 1):
-            postgres.lay({chance.randrange(1, 100): chance.choice(ON_POSTGRES) for _ in range(chance.randrange(2))})
-            s3.lay({chance.randrange(1, 35): chance.choice(ON_S3 + SLOW_ON_S3) for _ in range(chance.randrange(3))})
+            postgres.lay(
+                {
+                    chance.randrange(1, 100): chance.choice(ON_POSTGRES)
+                    for _ in range(chance.randrange(2))
+                }
+            )
+            s3.lay(
+                {
+                    chance.randrange(1, 35): chance.choice(ON_S3 + SLOW_ON_S3)
+                    for _ in range(chance.randrange(3))
+                }
+            )
             if chance.random() < 0.5:
                 append(direct, -number)
                 theirs.append(-number)
@@ -107,9 +132,18 @@ def test_rows_of_runs_come_exactly_once_through_a_network_that_delays_breaks_and
                 failed[number] = record.error
         postgres.lay({})
         s3.lay({})
-        rows = Counter(direct.iceberg.load_table(("shop", "silver", "orders")).scan().to_arrow()["id"].to_pylist())
-    assert {number: rows[number] for number in acknowledged + theirs} == dict.fromkeys(acknowledged + theirs, 1)
+        rows = Counter(
+            direct.iceberg.load_table(("shop", "silver", "orders"))
+            .scan()
+            .to_arrow()["id"]
+            .to_pylist()
+        )
+    assert {number: rows[number] for number in acknowledged + theirs} == dict.fromkeys(
+        acknowledged + theirs, 1
+    )
     unknown = {number for number, error in failed.items() if error["kind"] == "OutcomeUnknown"}
     assert {number: rows[number] for number in failed if rows[number] > (number in unknown)} == {}
     assert len(failed) <= max(2, RUNS // 10), failed  # of a dozen, two more by chance than of many
-    assert postgres.met.total() + s3.met.total() > RUNS / 2, "too few faults were met: the test proved nothing"
+    assert postgres.met.total() + s3.met.total() > RUNS / 2, (
+        "too few faults were met: the test proved nothing"
+    )

@@ -1,4 +1,6 @@
-"""The demo's pipelines, unchanged, on a cluster that loses a worker and through Connect; on SeaweedFS and PostgreSQL."""
+"""The demo's pipelines, unchanged, on a cluster that loses a worker and through Connect; on
+SeaweedFS and PostgreSQL.
+"""
 
 import json
 import os
@@ -20,7 +22,16 @@ from lakebed.app import create_lake, open_lake
 from lakebed.engines.files import open_files
 from lakebed.engines.spark import needed_jars, session_conf
 from lakebed.settings import PostgresCatalog, Root, Settings
-from tests.canaries import children, command_lines, files, logged, objects, pages, sightings, surroundings
+from tests.canaries import (
+    children,
+    command_lines,
+    files,
+    logged,
+    objects,
+    pages,
+    sightings,
+    surroundings,
+)
 from tests.canaries import rows as rows_kept
 from tests.engines.spark.lakes import jvm_of, listens_on
 from tests.pipelines.site import Site
@@ -31,7 +42,10 @@ from tests.servers.spark import Cluster, connect_server, documented_defaults, st
 
 pytestmark = [pytest.mark.spark, pytest.mark.s3, pytest.mark.postgres]
 
-PLACES = ("spark.jars.packages", "spark.connect.grpc.binding.address")  # the test's server has them already
+PLACES = (
+    "spark.jars.packages",
+    "spark.connect.grpc.binding.address",
+)  # the test's server has them already
 READING = """
 from typer.testing import CliRunner
 from lakebed.cli.main import app
@@ -44,7 +58,11 @@ for command in reads:
 with lakebed.open() as lake:
     print(lake.query("SELECT count(*) AS n FROM bronze.orders").to_arrow().to_pylist()[0]["n"], "rows")
 """
-ROWS = {"ecommerce.bronze.orders": 600, "ecommerce.silver.clean_orders": 600, "ecommerce.gold.revenue": 15}
+ROWS = {
+    "ecommerce.bronze.orders": 600,
+    "ecommerce.silver.clean_orders": 600,
+    "ecommerce.gold.revenue": 15,
+}
 
 
 def environment_of(bucket: Bucket, database: Database, master: str) -> dict[str, str]:
@@ -89,7 +107,9 @@ def start(environment: dict[str, str]) -> "subprocess.Popen[str]":
 
 def lakebed(environment: dict[str, str], *arguments: str) -> "subprocess.Popen[str]":
     command = [str(Path(sys.executable).parent / "lakebed"), *arguments]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 def ended(process: "subprocess.Popen[str]") -> dict[str, Any]:
@@ -102,14 +122,22 @@ def ended(process: "subprocess.Popen[str]") -> dict[str, Any]:
 def rows(bucket: Bucket, environment: dict[str, str]) -> dict[str, int | None]:
     with open_lake(bucket.url, environment=environment) as lake:
         heads = {str(table): metadata.head() for table, metadata in lake.tables.list().items()}
-    return {name: head.count("total-records") if head else None for name, head in heads.items() if name in ROWS}
+    return {
+        name: head.count("total-records") if head else None
+        for name, head in heads.items()
+        if name in ROWS
+    }
 
 
-def until_running(bucket: Bucket, environment: dict[str, str], process: "subprocess.Popen[str]", table: str) -> None:
+def until_running(
+    bucket: Bucket, environment: dict[str, str], process: "subprocess.Popen[str]", table: str
+) -> None:
     """Wait until a run of the table has begun, and is not over."""
     with open_lake(bucket.url, environment=environment) as lake:
         while process.poll() is None:
-            if any(str(record.table) == table for record in lake.stores.records.runs(state="running")):
+            if any(
+                str(record.table) == table for record in lake.stores.records.runs(state="running")
+            ):
                 return
             time.sleep(0.1)
     raise AssertionError(process.communicate())
@@ -136,15 +164,23 @@ def test_a_cluster_that_loses_a_worker_in_mid_run_finishes_with_the_right_rows(
     cluster: Cluster, bucket: Bucket, database: Database, tmp_path: Path
 ) -> None:
     (port,), canaries = free_ports(1), secrets_of(bucket, database)
-    environment = environment_of(bucket, database, cluster.master) | kept_in(tmp_path, shown(tmp_path / "events", port))
+    environment = environment_of(bucket, database, cluster.master) | kept_in(
+        tmp_path, shown(tmp_path / "events", port)
+    )
     make_shop(bucket, database, environment)
     process = start(environment)
     until_running(bucket, environment, process, "ecommerce.silver.clean_orders")
     with stopped(process):
         (driver,) = jvm_of(process.pid)
         listens = listens_on(process.pid) | listens_on(driver)
-        started = [pid for parent in (process.pid, *(worker.pid for worker in cluster.workers)) for pid in children(parent)]
-        seen = sightings(canaries, pages(f"http://{LOOPBACK}:{port}"), command_lines(), surroundings(started))
+        started = [
+            pid
+            for parent in (process.pid, *(worker.pid for worker in cluster.workers))
+            for pid in children(parent)
+        ]
+        seen = sightings(
+            canaries, pages(f"http://{LOOPBACK}:{port}"), command_lines(), surroundings(started)
+        )
         executors = cluster.workers[0].kill()
     told = ended(process)
     with open_lake(bucket.url, environment=environment) as lake:
@@ -153,21 +189,32 @@ def test_a_cluster_that_loses_a_worker_in_mid_run_finishes_with_the_right_rows(
     assert {run["state"] for run in told["runs"]} == {"success"}
     assert rows(bucket, environment) == ROWS
     assert listens == {LOOPBACK}, "others than this machine's could reach the driver"
-    assert seen + sightings(canaries, files(tmp_path, cluster.folder), objects(bucket), rows_kept(database)) == []
+    assert (
+        seen
+        + sightings(canaries, files(tmp_path, cluster.folder), objects(bucket), rows_kept(database))
+        == []
+    )
     assert b"SparkListenerJobStart" in next((tmp_path / "events").iterdir()).read_bytes()
 
 
 @pytest.fixture
-def site(cluster: Cluster, postgres_server: PostgresServer, bucket: Bucket, tmp_path: Path) -> Iterator[Site]:
+def site(
+    cluster: Cluster, postgres_server: PostgresServer, bucket: Bucket, tmp_path: Path
+) -> Iterator[Site]:
     made = Site(postgres_server, bucket, cluster.master, tmp_path)
     yield made
     made.leave()
 
 
-def test_whoever_follows_the_page_on_production_has_a_lake_on_a_cluster_and_a_role_that_can_only_read(site: Site) -> None:
+def test_whoever_follows_the_page_on_production_has_a_lake_on_a_cluster_and_a_role_that_can_only_read(
+    site: Site,
+) -> None:
     site.follow()
     assert (site.folder / "lake-backup.zip").is_file()
-    reader, store = {"LAKEBED_CATALOG_USER": site.here("lake_reader")}, open_files(site.bucket.root, site.bucket.settings)
+    reader, store = (
+        {"LAKEBED_CATALOG_USER": site.here("lake_reader")},
+        open_files(site.bucket.root, site.bucket.settings),
+    )
     there = list(store.list())
     done = site.type(sys.executable, "-c", READING, **reader)
     assert (done.returncode, done.stdout) == (0, "600 rows\n"), done.stderr
@@ -187,7 +234,11 @@ def test_the_same_pipelines_run_and_frames_come_in_whole_through_spark_connect(
 ) -> None:
     (port,), canaries = free_ports(1), secrets_of(bucket, database)
     ours = session_conf(Settings(catalog=database.catalog, files=bucket.settings), bucket.root)
-    conf = {key: ours[key] if value == "…" else value for key, value in documented_defaults().items() if key not in PLACES}
+    conf = {
+        key: ours[key] if value == "…" else value
+        for key, value in documented_defaults().items()
+        if key not in PLACES
+    }
     conf |= shown(tmp_path / "events", port)
     with connect_server(tmp_path, conf=conf.items()) as url:
         environment = environment_of(bucket, database, url) | kept_in(tmp_path, {})
@@ -198,7 +249,9 @@ def test_the_same_pipelines_run_and_frames_come_in_whole_through_spark_connect(
         seen = sightings(canaries, pages(f"http://{LOOPBACK}:{port}"), command_lines())
     kept = files(*(tmp_path / name for name in ("events", "logs", "temporary", "connect.log")))
     assert seen + sightings(canaries, kept) == []
-    assert [found["state"] for found in findings if found["component"] == "spark"] == ["ok"], findings
+    assert [found["state"] for found in findings if found["component"] == "spark"] == ["ok"], (
+        findings
+    )
     assert b"SparkListenerJobStart" in next((tmp_path / "events").iterdir()).read_bytes()
     assert {run["state"] for run in told["runs"]} == {"success"}
     assert rows(bucket, environment) == ROWS
@@ -212,9 +265,18 @@ def write_frame(tmp_path: Path, environment: dict[str, str]) -> pa.Table:
     times = pa.array([datetime.fromisoformat("2024-07-01T12:00:00"), None], pa.timestamp("us"))
     table = pa.table({"n": [2**53 + 1, None], "at": times})
     pq.write_table(table, tmp_path / "frame.parquet")
-    command = (Path(sys.executable).parent / "lakebed", "table", "write", "ecommerce.gold.frame", tmp_path / "frame.parquet")
+    command = (
+        Path(sys.executable).parent / "lakebed",
+        "table",
+        "write",
+        "ecommerce.gold.frame",
+        tmp_path / "frame.parquet",
+    )
     done = subprocess.run(
-        [*map(str, command)], env={**environment, "LAKEBED_TIMEZONE": "Europe/Berlin"}, capture_output=True, text=True
+        [*map(str, command)],
+        env={**environment, "LAKEBED_TIMEZONE": "Europe/Berlin"},
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     return table

@@ -33,25 +33,47 @@ def test_a_rename_is_written_in_several_ways(config: str, source: str) -> None:
         ("tags: x\nrename: a -> b, b -> c", "SELECT 1", "config.yaml:2", "is itself the new name"),
         ("rename: a, b", "SELECT 1", "config.yaml:1", "old -> new"),
         ("", "-- @rename: a -> b, b -> a\nSELECT 1", "pipeline.sql:1", "is itself the new name"),
-        ("columns:\n  b:\n    renamed_from: a\n  c:\n    renamed_from: a", "SELECT 1", "config.yaml:3", "two new names"),
+        (
+            "columns:\n  b:\n    renamed_from: a\n  c:\n    renamed_from: a",
+            "SELECT 1",
+            "config.yaml:3",
+            "two new names",
+        ),
         ("contract: true", "SELECT 1", "config.yaml:1", "none are listed"),
-        ("contract: true\ncolumns:\n  a: {type: int}\n  b:\n    description: x", "SELECT 1", "config.yaml:4", "no type for"),
-        ("contract: true\ncolumns:\n  a:\n    type: intt", "SELECT 1", "config.yaml:4", "'a' the type 'intt'"),
+        (
+            "contract: true\ncolumns:\n  a: {type: int}\n  b:\n    description: x",
+            "SELECT 1",
+            "config.yaml:4",
+            "no type for",
+        ),
+        (
+            "contract: true\ncolumns:\n  a:\n    type: intt",
+            "SELECT 1",
+            "config.yaml:4",
+            "'a' the type 'intt'",
+        ),
         ("", "-- @contract: true\nSELECT 1", "pipeline.sql:1", "none are listed"),
         ("sort_by: [week(at)]", "SELECT 1", "config.yaml:1", "no transform 'week'"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_at_its_line(config: str, source: str, where: str, said: str) -> None:
+def test_what_cannot_be_meant_is_refused_at_its_line(
+    config: str, source: str, where: str, said: str
+) -> None:
     with pytest.raises(BadPipeline, match=said) as refused:
         read(config, source)
     assert refused.value.where == f"{FOLDER}/{where}"
 
 
 def test_nothing_said_of_the_layout_is_not_the_same_as_none() -> None:
-    assert (read().config.arrangement.partition_by, read().config.arrangement.sort_by) == (None, None)
+    assert (read().config.arrangement.partition_by, read().config.arrangement.sort_by) == (
+        None,
+        None,
+    )
     said = read("partition_by: []\nsort_by: []").config.arrangement
     assert (said.partition_by, said.sort_by) == ((), ())
-    assert [*map(str, read("", "-- @sort_by: id desc, at\nSELECT 1").config.arrangement.sort_by or ())] == ["id desc", "at asc"]
+    assert [
+        *map(str, read("", "-- @sort_by: id desc, at\nSELECT 1").config.arrangement.sort_by or ())
+    ] == ["id desc", "at asc"]
 
 
 def test_a_message_that_ends_with_a_suggestion_ends_once() -> None:
@@ -77,7 +99,11 @@ def test_columns_may_be_a_list_as_dbt_writes_it() -> None:
     plain = "columns: {id: {type: bigint, description: names a row, tests: [not_null, unique]}, "
     plain += "status: {tests: {accepted_values: {values: [paid, placed]}}}}"
     assert read(DBT).config == read(plain).config
-    assert [gate.name for gate in read(DBT).gates] == ["id_not_null", "id_unique", "status_accepted_values"]
+    assert [gate.name for gate in read(DBT).gates] == [
+        "id_not_null",
+        "id_unique",
+        "status_accepted_values",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""Answers that get lost around a publication: what was published is never published again, nor called failed."""
+"""Answers that get lost around a publication: what was published is never published again, nor
+called failed.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -80,7 +82,9 @@ def test_a_published_append_is_not_appended_again_because_its_lease_or_its_books
         start=2,
     ):
         records = doubt.run(together=together, **flaky)
-        assert [(record.state, record.attempt) for record in records] == [("success", 1)] * len(names)
+        assert [(record.state, record.attempt) for record in records] == [("success", 1)] * len(
+            names
+        )
         for name in names:
             assert doubt.runs(name) == ["success"] * number
             assert shop.snapshots(name) == len(shop.rows(name)) == number

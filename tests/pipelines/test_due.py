@@ -1,4 +1,6 @@
-"""Whether a pipeline over zones has something to do: decided from what was found, without a lake."""
+"""Whether a pipeline over zones has something to do: decided from what was found, without
+a lake.
+"""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -19,7 +21,10 @@ LAST = RunRecord("1", "1", TABLE, "success", NOW, snapshot=1, left_schema=0)
 
 def metadata(*operations: str, schema: int = 0) -> TableMetadata:
     """A table with snapshots 1, 2, …; `main` stands at the last."""
-    snapshots = {n: Snapshot(n, n - 1 or None, NOW, operation, {}) for n, operation in enumerate(operations, start=1)}
+    snapshots = {
+        n: Snapshot(n, n - 1 or None, NOW, operation, {})
+        for n, operation in enumerate(operations, start=1)
+    }
     refs = {"main": SnapshotRef("main", len(snapshots), "branch")} if snapshots else {}
     return TableMetadata("uuid", "", 2, NOW, (), (), (), {}, snapshots, refs, schema=schema)
 
@@ -32,11 +37,19 @@ def metadata(*operations: str, schema: int = 0) -> TableMetadata:
         (metadata("overwrite", "append"), LAST, False),
         (metadata("overwrite", "append", "replace"), LAST, False),
         (metadata("overwrite", schema=1), LAST, False),  # a column was added
-        (metadata("overwrite", "overwrite"), replace(LAST, snapshot=None, base=2), True),  # a run that changed nothing
+        (
+            metadata("overwrite", "overwrite"),
+            replace(LAST, snapshot=None, base=2),
+            True,
+        ),  # a run that changed nothing
         (metadata("overwrite", "overwrite"), replace(LAST, snapshot=None, base=1), False),
         (metadata(), replace(LAST, snapshot=None, base=None), True),
         (metadata("append"), replace(LAST, snapshot=None, base=None), False),
-        (metadata("overwrite"), replace(LAST, left_schema=None), False),  # the record of an older Lakebed
+        (
+            metadata("overwrite"),
+            replace(LAST, left_schema=None),
+            False,
+        ),  # the record of an older Lakebed
         (metadata("overwrite"), None, False),
         (None, LAST, False),
     ],
@@ -69,6 +82,8 @@ GIVEN = replace(LAST, release="r", given="g")
 def test_a_plan_says_why_a_pipeline_over_zones_runs_or_does_not(
     strategy: str, pin: ZonePin, target: TargetTable, runs: bool, reason: str
 ) -> None:
-    spec = replace(setting(strategy).spec, zones=(ZoneRef("orders", ZONE, None, "", 1),), digest="r")
+    spec = replace(
+        setting(strategy).spec, zones=(ZoneRef("orders", ZONE, None, "", 1),), digest="r"
+    )
     found = decide_run(spec, Pins("2", {}, {(ZONE, None): pin}, given="g"), target)
     assert (found.should_run, found.reason) == (runs, reason)

@@ -12,13 +12,21 @@ ROWS = "SELECT * FROM VALUES {} AS t(id, state, customer)"
 GOOD = "(1, 'open', 10), (2, 'shut', NULL), (3, NULL, 11)"
 CASES = {
     "not_null": ("id: {tests: [not_null]}", "(NULL, 'open', 10)", 1),
-    "unique": ("id: {tests: [unique]}", "(7, 'open', 10), (7, 'open', 10), (NULL, 'open', 10), (NULL, 'open', 10)", 1),
+    "unique": (
+        "id: {tests: [unique]}",
+        "(7, 'open', 10), (7, 'open', 10), (NULL, 'open', 10), (NULL, 'open', 10)",
+        1,
+    ),
     "accepted_values": (
         'state: {tests: [{accepted_values: {values: [open, shut, "it\'s"]}}]}',
         "(1, 'ajar', 10), (2, 'it\\'s', 10)",
         1,
     ),
-    "accepted numbers": ("customer: {tests: {accepted_values: {values: [10, 11]}}}", "(1, 'open', 12)", 1),
+    "accepted numbers": (
+        "customer: {tests: {accepted_values: {values: [10, 11]}}}",
+        "(1, 'open', 12)",
+        1,
+    ),
     "relationships": (
         "customer: {tests: {relationships: {to: bronze.customers, field: number}}}",
         "(1, 'open', 99), (2, 'open', 98)",
@@ -28,7 +36,9 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_each_test_of_a_column_passes_good_rows_and_stops_bad_ones(shop: TestLake, case: str) -> None:
+def test_each_test_of_a_column_passes_good_rows_and_stops_bad_ones(
+    shop: TestLake, case: str
+) -> None:
     column, bad, count = CASES[case]
     shop.pipeline("bronze.customers", "SELECT * FROM VALUES (10), (11) AS t(number)")
     shop.run_one("bronze.customers")
@@ -94,7 +104,9 @@ def test_a_gate_that_is_no_question_about_bad_rows_is_refused(shop: TestLake, ga
         "SELECT * FROM lake.shop.bronze.secret",
     ],
 )
-def test_a_pipeline_that_is_more_than_one_query_is_refused_before_it_runs(shop: TestLake, source: str) -> None:
+def test_a_pipeline_that_is_more_than_one_query_is_refused_before_it_runs(
+    shop: TestLake, source: str
+) -> None:
     shop.pipeline("silver.a", source)
     record = shop.run("silver.a")["silver.a"]
     assert (record.state, record.error["kind"]) == ("failed", "BadPipeline")
@@ -102,12 +114,18 @@ def test_a_pipeline_that_is_more_than_one_query_is_refused_before_it_runs(shop: 
 
 
 def test_the_gates_of_what_is_published_can_be_asked_at_any_time(shop: TestLake) -> None:
-    shop.pipeline("silver.a", "SELECT * FROM range(3)", gates={"g": "-- @severity: warn\nSELECT * FROM {{ this }} WHERE id > 1"})
+    shop.pipeline(
+        "silver.a",
+        "SELECT * FROM range(3)",
+        gates={"g": "-- @severity: warn\nSELECT * FROM {{ this }} WHERE id > 1"},
+    )
     shop.run_one("silver.a")
     from lakebed.pipelines import RunOptions, run_gates
 
     specs = shop.lake.pipelines.load().specs
-    (verdict,) = run_gates(specs[shop.table("silver.a")], specs, shop.lake.pipelines.services, RunOptions())
+    (verdict,) = run_gates(
+        specs[shop.table("silver.a")], specs, shop.lake.pipelines.services, RunOptions()
+    )
     assert (verdict.passed, verdict.bad_rows) == (False, 1)
 
 

@@ -17,7 +17,10 @@ def t(name: str) -> TableName:
 
 def graph(**depends_on: str) -> Graph:
     """Pipelines of silver, each with the space-separated names it reads."""
-    nodes = [GraphNode(t(name), tuple(map(t, read.split())), path=f"shop/{name}.sql") for name, read in depends_on.items()]
+    nodes = [
+        GraphNode(t(name), tuple(map(t, read.split())), path=f"shop/{name}.sql")
+        for name, read in depends_on.items()
+    ]
     return build_graph(nodes)
 
 
@@ -52,7 +55,9 @@ def test_the_order_does_not_depend_on_the_order_of_files() -> None:
         (9, ["a", "b", "c"], ["e"]),
     ],
 )
-def test_ancestors_and_descendants_go_as_far_as_asked(depth: int | None, above: list[str], below: list[str]) -> None:
+def test_ancestors_and_descendants_go_as_far_as_asked(
+    depth: int | None, above: list[str], below: list[str]
+) -> None:
     assert names(DIAMOND.ancestors(t("d"), depth)) == above
     assert names(DIAMOND.descendants(t("d"), depth)) == below
 
@@ -73,7 +78,9 @@ def test_tables_that_no_pipeline_makes_may_be_read() -> None:
         ({"a": "y", "x": "y", "y": "x"}, "x → y → x", "shop/x.sql"),
     ],
 )
-def test_a_cycle_is_refused_with_its_whole_path(depends_on: dict[str, str], path: str, file: str) -> None:
+def test_a_cycle_is_refused_with_its_whole_path(
+    depends_on: dict[str, str], path: str, file: str
+) -> None:
     with pytest.raises(BadPipeline) as refused:
         graph(**depends_on)
     shown = " → ".join(f"shop.silver.{name}" for name in path.split(" → "))
@@ -97,7 +104,8 @@ def test_an_unknown_table_is_refused_with_near_names() -> None:
 @given(st.lists(st.lists(st.integers(0, 11), max_size=4), min_size=1, max_size=12))
 def test_a_graph_is_ordered_or_shows_a_true_cycle(links: list[list[int]]) -> None:
     reads = {
-        t(f"p{number}"): tuple(t(f"p{other}") for other in others if other < len(links)) for number, others in enumerate(links)
+        t(f"p{number}"): tuple(t(f"p{other}") for other in others if other < len(links))
+        for number, others in enumerate(links)
     }
     try:
         order = build_graph([GraphNode(table, others) for table, others in reads.items()]).tables
@@ -107,4 +115,8 @@ def test_a_graph_is_ordered_or_shows_a_true_cycle(links: list[list[int]]) -> Non
         assert all(after in reads[before] for before, after in pairwise(cycle))
         return
     assert sorted(order) == sorted(reads)
-    assert all(order.index(other) < order.index(table) for table, others in reads.items() for other in others)
+    assert all(
+        order.index(other) < order.index(table)
+        for table, others in reads.items()
+        for other in others
+    )

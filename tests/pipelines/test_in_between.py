@@ -1,4 +1,6 @@
-"""Somebody else commits while a run is under way: no row of theirs is lost, whatever the run had read by then."""
+"""Somebody else commits while a run is under way: no row of theirs is lost, whatever the run had
+read by then.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -43,7 +45,11 @@ def created(shop: TestLake, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("config", "together"),
-    [("merge_strategy: full_refresh", False), ("merge_strategy: full_refresh", True), (BY_AMOUNT, False)],
+    [
+        ("merge_strategy: full_refresh", False),
+        ("merge_strategy: full_refresh", True),
+        (BY_AMOUNT, False),
+    ],
 )
 def test_rows_appended_by_others_between_reading_a_table_and_branching_from_it_are_not_lost(
     shop: TestLake, config: str, together: bool
@@ -59,13 +65,17 @@ def test_rows_appended_by_others_between_reading_a_table_and_branching_from_it_a
     assert shop.snapshots("silver.a") == 4
 
 
-def test_a_column_that_others_add_while_a_run_is_under_way_stays_when_the_run_fails(shop: TestLake) -> None:
+def test_a_column_that_others_add_while_a_run_is_under_way_stays_when_the_run_fails(
+    shop: TestLake,
+) -> None:
     never = {"never": "SELECT * FROM {{ this }}"}
     shop.pipeline("silver.a", "SELECT 1 AS id")
     shop.run_one("silver.a")
     shop.pipeline("silver.a", "SELECT 1 AS id, 'x' AS note", gates=never)
     table = shop.table("silver.a").spark
-    watch = once(RunGate, lambda: shop.lake.spark.sql(f"ALTER TABLE {table} ADD COLUMN theirs STRING"))
+    watch = once(
+        RunGate, lambda: shop.lake.spark.sql(f"ALTER TABLE {table} ADD COLUMN theirs STRING")
+    )
     assert not shop.lake.run(listener=RunListener(on_step=watch)).ok
     shop.lake.spark.sql(f"UPDATE {table} SET theirs = 'kept'")
     assert not shop.lake.run().ok

@@ -1,4 +1,6 @@
-"""What templates and code are told of their run: since when it goes, and whether only what is new is wanted."""
+"""What templates and code are told of their run: since when it goes, and whether only what is new
+is wanted.
+"""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,26 +22,50 @@ TABLE, NOW = TableName("shop", "silver", "a"), datetime(2026, 11, 15, tzinfo=UTC
 
 
 def setting(
-    strategy: str, *, rows: int = 3, full_refresh: bool = False, mark: Watermark | None = None, **config: Any
+    strategy: str,
+    *,
+    rows: int = 3,
+    full_refresh: bool = False,
+    mark: Watermark | None = None,
+    **config: Any,
 ) -> TemplateContext:
     """A run of a pipeline over a table of so many rows."""
     given = {"merge_strategy": strategy, "unique_key": "id", "partition_column": "day", **config}
     known = PipelineConfig.model_validate(given)
     spec = PipelineSpec(
-        TABLE, "", "pipeline.sql", "sql", "sql", "", known, build_strategy(known), (), (), (), (), frozenset(), digest=""
+        TABLE,
+        "",
+        "pipeline.sql",
+        "sql",
+        "sql",
+        "",
+        known,
+        build_strategy(known),
+        (),
+        (),
+        (),
+        (),
+        frozenset(),
+        digest="",
     )
     head = Snapshot(1, None, NOW, "append", {"total-records": str(rows)})
-    metadata = TableMetadata("u", "l", 2, NOW, (), (), (), {}, {1: head}, {MAIN: SnapshotRef(MAIN, 1, "branch")})
+    metadata = TableMetadata(
+        "u", "l", 2, NOW, (), (), (), {}, {1: head}, {MAIN: SnapshotRef(MAIN, 1, "branch")}
+    )
     pins = Pins("1", {}, {}, full_refresh=full_refresh)
     return TemplateContext(spec, {}, pins, TargetTable(TABLE, metadata), {}, mark, NOW, {})
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_run_is_incremental_only_if_rows_that_it_leaves_out_stay_as_they_are(strategy: str) -> None:
+def test_a_run_is_incremental_only_if_rows_that_it_leaves_out_stay_as_they_are(
+    strategy: str,
+) -> None:
     assert setting(strategy).is_incremental == (strategy not in {"full_refresh", "soft_delete"})
     assert not setting(strategy, rows=0).is_incremental
     assert not setting(strategy, full_refresh=True).is_incremental
-    assert not setting(strategy, watermark_column="at").is_incremental  # nothing in the table has one
+    assert not setting(
+        strategy, watermark_column="at"
+    ).is_incremental  # nothing in the table has one
 
 
 def test_history_that_closes_absent_keys_is_never_asked_for_a_part() -> None:
@@ -47,9 +73,12 @@ def test_history_that_closes_absent_keys_is_never_asked_for_a_part() -> None:
 
 
 STARTED = {
-    "silver.sql": "SELECT '{{ run_started_at }}' AS at, current_timestamp() >= '{{ run_started_at }}' AS past",
+    "silver.sql": (
+        "SELECT '{{ run_started_at }}' AS at, current_timestamp() >= '{{ run_started_at }}' AS past"
+    ),
     "silver.spark": (
-        "def run(spark, context):\n    return spark.sql(f\"SELECT '{context.run_started_at.isoformat(' ')}' at, true past\")"
+        'def run(spark, context):\n    return spark.sql(f"SELECT'
+        " '{context.run_started_at.isoformat(' ')}' at, true past\")"
     ),
     "silver.duck": (
         "def run(conn, context):\n"
@@ -60,7 +89,9 @@ STARTED = {
 
 
 @pytest.mark.spark
-def test_all_tables_of_an_invocation_have_one_start_in_the_lakes_time_zone(tmp_path: Path, spark_home: Path) -> None:
+def test_all_tables_of_an_invocation_have_one_start_in_the_lakes_time_zone(
+    tmp_path: Path, spark_home: Path
+) -> None:
     shop = TestLake(tmp_path / "lake", settings={"timezone": "Asia/Kathmandu"})
     for name, source in STARTED.items():
         shop.pipeline(name, source)

@@ -1,4 +1,6 @@
-"""kill -9 at every step boundary of a run, then a rerun: `main` was right all the time, and the rerun gives the right rows."""
+"""kill -9 at every step boundary of a run, then a rerun: `main` was right all the time, and the
+rerun gives the right rows.
+"""
 
 import os
 import signal
@@ -57,7 +59,9 @@ def killed(lake: Path, when: str, step: str, *more: str) -> None:
     environment = {**os.environ, "LAKEBED_LEASE_LIMIT_SECONDS": "1", "LAKEBED_SPARK_QUICK": "true"}
     environment.pop("LAKEBED_TEST_NO_ARCHIVE", None)
     command = [sys.executable, "-m", "tests.pipelines.killed", str(lake), when, step, *more]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=180)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, timeout=180
+    )
     assert done.returncode == -signal.SIGKILL, (step, done.stdout, done.stderr)
     time.sleep(1.1)  # the lease passes on once its holder has been silent for so long
 
@@ -90,7 +94,11 @@ def test_a_killed_run_leaves_main_right_and_the_next_run_heals(
 
     rows = "2,2,x\n3,2,y\n"
     rows = f"1,1,w\n2,1,w\n{rows}" if strategy == "full_refresh" else rows
-    shop.land("orders", "2.csv", f"id,at,note\n{rows}" if strategy != "soft_delete" else f"id,at,note\n1,1,w\n{rows}")
+    shop.land(
+        "orders",
+        "2.csv",
+        f"id,at,note\n{rows}" if strategy != "soft_delete" else f"id,at,note\n1,1,w\n{rows}",
+    )
     killed(shop.folder, when, step)
     published = (when, step) in {("after", "Publish"), ("after", "Archive")}
     if not published:
@@ -105,7 +113,9 @@ def test_a_killed_run_leaves_main_right_and_the_next_run_heals(
 
 
 def _right(shop: TestLake, strategy: str, *, again: bool) -> None:
-    """The oracle after every fault: acknowledged rows once, no leftovers, one record and one snapshot for each success."""
+    """The oracle after every fault: acknowledged rows once, no leftovers, one record and one
+    snapshot for each success.
+    """
     found = sorted(row["id"] for row in shop.rows("bronze.orders"))
     expected = EXPECTED[strategy]
     assert found == expected
@@ -117,11 +127,16 @@ def _right(shop: TestLake, strategy: str, *, again: bool) -> None:
     assert shop.lake.stores.records.runs(table=shop.table("bronze.orders"), state="running") == ()
     assert shop.lake.stores.records.pinned() == {}
     landing = {path for path in shop.files() if "/landing/" in path}
-    assert {path.rpartition("/")[2] for path in landing if "/_processed/" in path} == {"1.csv", "2.csv"}
+    assert {path.rpartition("/")[2] for path in landing if "/_processed/" in path} == {
+        "1.csv",
+        "2.csv",
+    }
     assert not any(path.count("/") == 3 for path in landing)
 
 
-def test_a_first_run_killed_at_its_end_is_forgotten_and_made_anew(tmp_path: Path, spark_home: Path) -> None:
+def test_a_first_run_killed_at_its_end_is_forgotten_and_made_anew(
+    tmp_path: Path, spark_home: Path
+) -> None:
     shop = TestLake(tmp_path / "lake", settings={"lease": {"limit_seconds": 1.0}})
     shop.pipeline("bronze.orders", SOURCE, CONFIGS["incremental"], gates=GATE)
     shop.land("orders", "1.csv", "id,at\n1,1\n2,1\n")

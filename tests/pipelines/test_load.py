@@ -23,7 +23,9 @@ WHERE updated_at > '{{ watermark_value }}'
 """
 
 
-def read(source: str = "SELECT 1 AS id", config: str = "", file: str = "pipeline.sql", **others: str) -> PipelineSpec:
+def read(
+    source: str = "SELECT 1 AS id", config: str = "", file: str = "pipeline.sql", **others: str
+) -> PipelineSpec:
     contents = {file: source, **others}
     return read_pipeline(FOLDER, contents | ({"config.yaml": config} if config else {}))
 
@@ -43,7 +45,10 @@ def test_the_seeds_pipeline_is_read_as_it_stands() -> None:
 
 
 def test_an_annotation_has_the_last_word_field_by_field() -> None:
-    spec = read("-- @unique_key: a, b\nSELECT 1", "merge_strategy: merge\nunique_key: x\ndescription: from yaml")
+    spec = read(
+        "-- @unique_key: a, b\nSELECT 1",
+        "merge_strategy: merge\nunique_key: x\ndescription: from yaml",
+    )
     assert spec.strategy.keys == ("a", "b")
     assert spec.strategy.strategy == "incremental"
     assert spec.config.description == "from yaml"
@@ -65,12 +70,16 @@ def test_an_annotation_has_the_last_word_field_by_field() -> None:
 )
 def test_every_alias_is_a_strategy(alias: str, strategy: str) -> None:
     assert (
-        read(f"-- @merge_strategy: {alias}\n-- @unique_key: id\n-- @partition_column: day\nSELECT 1").strategy.strategy
+        read(
+            f"-- @merge_strategy: {alias}\n-- @unique_key: id\n-- @partition_column: day\nSELECT 1"
+        ).strategy.strategy
         == strategy
     )
 
 
-def test_a_misspelt_strategy_in_an_annotation_is_refused_at_its_line_with_the_nearest_word() -> None:
+def test_a_misspelt_strategy_in_an_annotation_is_refused_at_its_line_with_the_nearest_word() -> (
+    None
+):
     error = refusal("-- a comment\n-- @merge_strategy: incremntal\n-- @unique_key: id\nSELECT 1")
     assert error.where == f"{FOLDER}/pipeline.sql:2"
     assert "incremental" in error.what
@@ -141,7 +150,9 @@ def test_a_value_that_makes_no_sense_is_refused_before_anything_runs(wrong: str)
     ],
 )
 def test_partitioning_is_written_in_several_ways(given: str, spark: str) -> None:
-    (field,) = read(config=f"partition_by: [{given!r}]" if "{" not in given else f"partition_by: [{given}]").config.partition_by
+    (field,) = read(
+        config=f"partition_by: [{given!r}]" if "{" not in given else f"partition_by: [{given}]"
+    ).config.partition_by
     assert field.spark == spark
 
 
@@ -156,7 +167,10 @@ def test_gates_are_sql_files_and_tests_of_columns() -> None:
     tests:
       relationships: {to: bronze.customers, field: id}
 """
-    gate = "-- @severity: WARNING\n-- @tags: Money, pii\n-- @remediation: fix it\nSELECT * FROM {{ this }} WHERE amount < 0"
+    gate = (
+        "-- @severity: WARNING\n-- @tags: Money, pii\n-- @remediation: fix it\nSELECT * FROM {{"
+        " this }} WHERE amount < 0"
+    )
     spec = read(config=config, **{"tests/quality/positive.sql": gate})
     assert [(one.name, one.severity) for one in spec.gates] == [
         ("positive", "warn"),
@@ -199,12 +213,17 @@ def test_python_pipelines_are_understood_without_being_run(source: str, style: s
         ("def run(spark, context)\n    pass", 1),
     ],
 )
-def test_a_python_pipeline_whose_reads_cannot_be_known_is_refused(source: str, line: int | None) -> None:
+def test_a_python_pipeline_whose_reads_cannot_be_known_is_refused(
+    source: str, line: int | None
+) -> None:
     assert refusal(source, file="pipeline.py").line == line
 
 
 def test_zones_may_be_of_another_namespace_and_have_a_pattern() -> None:
-    spec = read("SELECT * FROM {{ landing_zone('orders', pattern='*.csv') }} JOIN {{ landing_zone('hr.people') }}")
+    spec = read(
+        "SELECT * FROM {{ landing_zone('orders', pattern='*.csv') }} JOIN {{"
+        " landing_zone('hr.people') }}"
+    )
     assert [(ref.zone, ref.pattern) for ref in spec.zones] == [
         (ZoneName("shop", "orders"), "*.csv"),
         (ZoneName("hr", "people"), None),
@@ -213,13 +232,19 @@ def test_zones_may_be_of_another_namespace_and_have_a_pattern() -> None:
 
 def test_a_view_reads_tables_only() -> None:
     assert read(config="materialized: view").is_view
-    assert "landing zone" in refusal("SELECT * FROM {{ landing_zone('x') }}", "materialized: view").what
+    assert (
+        "landing zone"
+        in refusal("SELECT * FROM {{ landing_zone('x') }}", "materialized: view").what
+    )
 
 
 def test_the_release_changes_with_any_file_and_with_nothing_else() -> None:
     assert read("SELECT 1").digest == read("SELECT 1").digest
     assert read("SELECT 1").digest != read("SELECT 2").digest
-    assert read("SELECT 1").digest != read("SELECT 1", **{"tests/quality/a.sql": "SELECT 1 WHERE false"}).digest
+    assert (
+        read("SELECT 1").digest
+        != read("SELECT 1", **{"tests/quality/a.sql": "SELECT 1 WHERE false"}).digest
+    )
 
 
 def test_all_pipelines_of_all_namespaces_are_found() -> None:
@@ -236,14 +261,19 @@ def test_all_pipelines_of_all_namespaces_are_found() -> None:
 
 
 def test_a_layer_nobody_knows_is_refused() -> None:
-    with pytest.raises(BadPipeline, match=r"its layers are bronze, silver, gold.*layers: \[bronze, silver, gold, platinum\]"):
+    with pytest.raises(
+        BadPipeline,
+        match=r"its layers are bronze, silver, gold.*layers: \[bronze, silver, gold, platinum\]",
+    ):
         require_known_layer("shop/pipelines/platinum/a", Settings())
     with pytest.raises(BadPipeline, match="Did you mean silver"):
         require_known_layer("shop/pipelines/sliver/a", Settings())
 
 
 def test_a_lake_and_a_namespace_may_have_layers_of_their_own() -> None:
-    settings = Settings.model_validate({"layers": ["staging", "marts"], "namespaces": {"hr": {"layers": ["raw"]}}})
+    settings = Settings.model_validate(
+        {"layers": ["staging", "marts"], "namespaces": {"hr": {"layers": ["raw"]}}}
+    )
     require_known_layer("shop/pipelines/marts/a", settings)
     require_known_layer("hr/pipelines/raw/a", settings)
     for folder in ("shop/pipelines/gold/a", "hr/pipelines/marts/a"):
@@ -254,18 +284,30 @@ def test_a_lake_and_a_namespace_may_have_layers_of_their_own() -> None:
             Settings.model_validate({"layers": wrong})
 
 
-KNOWN = [TableName.parse(f"{name}") for name in ("shop.bronze.orders", "shop.gold.total", "hr.gold.total", "hr.silver.people")]
+KNOWN = [
+    TableName.parse(f"{name}")
+    for name in ("shop.bronze.orders", "shop.gold.total", "hr.gold.total", "hr.silver.people")
+]
 TWICE = [*KNOWN, TableName.parse("shop.silver.orders"), TableName.parse("it.gold.people")]
 
 
 def refs(*names: str, known: list[TableName]) -> list[str]:
     text = "SELECT 1 FROM " + ", ".join(f"{{{{ ref('{name}') }}}}" for name in names)
-    return [str(ref.table) for ref in read_pipeline(FOLDER, {"pipeline.sql": text}, known=known).refs]
+    return [
+        str(ref.table) for ref in read_pipeline(FOLDER, {"pipeline.sql": text}, known=known).refs
+    ]
 
 
 def test_a_ref_may_be_short_where_one_table_is_meant_in_the_own_namespace_first() -> None:
-    assert refs("orders", "total", "people", known=KNOWN) == ["shop.bronze.orders", "shop.gold.total", "hr.silver.people"]
-    assert refs("orders", "shop.silver.orders", known=KNOWN) == ["shop.bronze.orders", "shop.silver.orders"]
+    assert refs("orders", "total", "people", known=KNOWN) == [
+        "shop.bronze.orders",
+        "shop.gold.total",
+        "hr.silver.people",
+    ]
+    assert refs("orders", "shop.silver.orders", known=KNOWN) == [
+        "shop.bronze.orders",
+        "shop.silver.orders",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -278,7 +320,9 @@ def test_a_ref_may_be_short_where_one_table_is_meant_in_the_own_namespace_first(
         ("a.b.c.d", KNOWN, "a ref is 'name', 'layer.name'"),
     ],
 )
-def test_a_short_ref_that_means_no_table_or_several_is_refused(name: str, known: list[TableName], said: str) -> None:
+def test_a_short_ref_that_means_no_table_or_several_is_refused(
+    name: str, known: list[TableName], said: str
+) -> None:
     with pytest.raises(BadPipeline, match=said) as refused:
         refs(name, known=known)
     assert refused.value.line == 1

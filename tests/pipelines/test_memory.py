@@ -12,7 +12,11 @@ from tests.pipelines.lakes import TestLake
 
 pytestmark = pytest.mark.spark
 
-HEAP, FRACTION, RESERVED = 2048, 0.01, 300  # MiB; Spark keeps 300 MiB for itself and takes this share of the rest
+HEAP, FRACTION, RESERVED = (
+    2048,
+    0.01,
+    300,
+)  # MiB; Spark keeps 300 MiB for itself and takes this share of the rest
 ROWS = 3_000_000
 ROW_BYTES = 64  # id, value and a text of 40 letters that does not compress in memory
 
@@ -40,11 +44,24 @@ def test_a_merge_into_a_table_ten_times_sparks_memory_works(tmp_path: Path) -> N
     shop.pipeline("silver.big", source, "merge_strategy: incremental\nunique_key: id")
     shop.lake.close()
     done = subprocess.run(
-        [sys.executable, "-c", MERGE, str(shop.folder)], env=os.environ, capture_output=True, text=True, check=False, timeout=500
+        [sys.executable, "-c", MERGE, str(shop.folder)],
+        env=os.environ,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=500,
     )
     assert done.returncode == 0, done.stderr
     (first, loaded, _), (second, merged, error) = json.loads(done.stdout.splitlines()[-1])
     assert (first, second) == ("success", "success"), error
     assert loaded["total"] == merged["total"] == ROWS
     assert merged["updated"] == ROWS // 2
-    assert sum(1 for _ in (shop.folder / "shop" / "warehouse" / "silver" / "big" / "data").rglob("*.parquet")) > 1
+    assert (
+        sum(
+            1
+            for _ in (shop.folder / "shop" / "warehouse" / "silver" / "big" / "data").rglob(
+                "*.parquet"
+            )
+        )
+        > 1
+    )

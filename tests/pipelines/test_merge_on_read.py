@@ -1,4 +1,6 @@
-"""Tables whose deletes are files of their own: what is deleted stays deleted, is counted, and compaction is not alarmed by it."""
+"""Tables whose deletes are files of their own: what is deleted stays deleted, is counted, and
+compaction is not alarmed by it.
+"""
 
 import pytest
 
@@ -23,7 +25,9 @@ def test_rows_that_are_deleted_by_delete_files_stay_deleted(shop: TestLake) -> N
     for number in range(FILES):
         lake.execute(f"INSERT INTO orders VALUES ({2 * number}, 0), ({2 * number + 1}, 1)")
     deleted = lake.execute("DELETE FROM orders WHERE id = 1")
-    merged = lake.execute("MERGE INTO orders AS t USING (SELECT 2 AS id) s ON t.id = s.id WHEN MATCHED THEN DELETE")
+    merged = lake.execute(
+        "MERGE INTO orders AS t USING (SELECT 2 AS id) s ON t.id = s.id WHEN MATCHED THEN DELETE"
+    )
     left = [number for number in range(2 * FILES) if number not in {1, 2}]
     assert sorted(row["id"] for row in shop.rows("silver.orders")) == left
     assert (deleted.rows["deleted"], deleted.rows["total"], merged.rows["total"]) == (1, 11, 10)
@@ -57,8 +61,12 @@ def test_deleted_rows_are_not_counted_and_what_cannot_be_counted_is_not_told() -
     assert snapshot().rows is None
 
 
-@pytest.mark.parametrize(("had", "marked", "has"), [(10, 0, 10), (10, 3, 7), (10, 3, 8), (10, 3, 10)])
-def test_a_rewrite_that_leaves_out_deleted_rows_is_no_alarm(had: int, marked: int, has: int) -> None:
+@pytest.mark.parametrize(
+    ("had", "marked", "has"), [(10, 0, 10), (10, 3, 7), (10, 3, 8), (10, 3, 10)]
+)
+def test_a_rewrite_that_leaves_out_deleted_rows_is_no_alarm(
+    had: int, marked: int, has: int
+) -> None:
     before = snapshot(total_records=had, total_position_deletes=marked)
     refuse_lost_rows(before, snapshot(total_records=has), TableName("shop", "silver", "orders"))
 

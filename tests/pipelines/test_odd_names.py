@@ -12,8 +12,9 @@ pytestmark = [pytest.mark.spark]
 
 NAMES = ["my id", "a-b", "a.b", "1st", "x$y", "count(*)", "€", "it's", "a/b", 'q"q', "b`t"]
 HEADER = ",".join('"' + name.replace('"', '""') + '"' for name in NAMES)
-CONFIG = f"merge_strategy: incremental\nunique_key: {json.dumps([NAMES[0], 'b`t'])}\ncolumns:\n" + "".join(
-    f"  {json.dumps(name)}:\n    tests: [not_null]\n" for name in NAMES
+CONFIG = (
+    f"merge_strategy: incremental\nunique_key: {json.dumps([NAMES[0], 'b`t'])}\ncolumns:\n"
+    + "".join(f"  {json.dumps(name)}:\n    tests: [not_null]\n" for name in NAMES)
 )
 
 
@@ -21,7 +22,9 @@ def line(number: int) -> list[int]:
     return [number, *(number * 100 + place for place in range(1, len(NAMES)))]
 
 
-def test_columns_of_any_name_go_through_landing_gates_merges_diffs_and_changes_by_hand(shop: TestLake) -> None:
+def test_columns_of_any_name_go_through_landing_gates_merges_diffs_and_changes_by_hand(
+    shop: TestLake,
+) -> None:
     shop.pipeline("bronze.odd", "SELECT * FROM {{ landing_zone('odd') }}", CONFIG)
     for number in (1, 2):
         shop.land("odd", f"{number}.csv", f"{HEADER}\n{','.join(map(str, line(number)))}\n")
@@ -35,7 +38,9 @@ def test_columns_of_any_name_go_through_landing_gates_merges_diffs_and_changes_b
 
     nested = pa.table({"my id": [1], "s t": [{"un it": [{"b`t": 5}]}], "it's": ["x"]})
     lake.write("shop.bronze.by-hand", nested)
-    lake.write("shop.bronze.by-hand", nested.set_column(2, "it's", [["y"]]), mode="merge", key="my id")
+    lake.write(
+        "shop.bronze.by-hand", nested.set_column(2, "it's", [["y"]]), mode="merge", key="my id"
+    )
     lake.execute("ALTER TABLE shop.bronze.`by-hand` ADD COLUMN `b``t` BIGINT")
     lake.execute("UPDATE shop.bronze.`by-hand` SET `b``t` = `my id` + 6 WHERE `it's` = 'y'")
     by_hand = lake.query('FROM shop.bronze."by-hand"').to_arrow().to_pylist()

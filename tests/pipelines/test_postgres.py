@@ -1,4 +1,6 @@
-"""Many pipelines at once on PostgreSQL: none stands in another's way, and the server's connections are bounded."""
+"""Many pipelines at once on PostgreSQL: none stands in another's way, and the server's connections
+are bounded.
+"""
 
 import threading
 from pathlib import Path
@@ -25,7 +27,9 @@ OURS, A_SESSION = 15, 1  # as docs/how-it-works.md says
 def connections(database: Database, *, of: str = "lakebed%") -> int:
     """How many connections of Lakebed the server has for this database."""
     with database.connect() as connection:
-        asked = "SELECT count(*) FROM pg_stat_activity WHERE datname = %s AND application_name LIKE %s"
+        asked = (
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = %s AND application_name LIKE %s"
+        )
         return int(str(connection.execute(asked, [database.database, of]).fetchall()[0][0]))
 
 
@@ -52,9 +56,15 @@ class Counting:
 def new_lake(folder: Path, database: Database) -> lakebed.Lake:
     """A lake of ten pipelines, four of which read others."""
     for number in range(10):
-        pipeline = folder / "shop" / "pipelines" / ("bronze" if number < 6 else "silver") / f"t{number}"
+        pipeline = (
+            folder / "shop" / "pipelines" / ("bronze" if number < 6 else "silver") / f"t{number}"
+        )
         pipeline.mkdir(parents=True)
-        source = f"SELECT {number} AS id" if number < 6 else f"SELECT id FROM {{{{ ref('bronze.t{number - 6}') }}}}"
+        source = (
+            f"SELECT {number} AS id"
+            if number < 6
+            else f"SELECT id FROM {{{{ ref('bronze.t{number - 6}') }}}}"
+        )
         (pipeline / "pipeline.sql").write_text(source)
     return lakebed.Lake(Root.parse(folder), Settings(catalog=database.catalog), environment={})
 
@@ -67,10 +77,18 @@ def test_ten_pipelines_of_a_new_lake_run_in_four_threads_without_one_failing_or_
         database = postgres_server.fresh_database()
         with new_lake(tmp_path / str(number), database) as lake, Counting(database) as counted:
             result = lake.run(threads=THREADS)
-            assert {str(record.table): record.error for record in result.records if record.state != "success"} == {}
+            assert {
+                str(record.table): record.error
+                for record in result.records
+                if record.state != "success"
+            } == {}
             assert len(result.records) == 10
-            # The sessions of ten runs are closed, and their connections with them; the server takes a moment.
-            until(lambda database=database: connections(database, of="lakebed spark") <= A_SESSION, seconds=30)
+            # The sessions of ten runs are closed, and their connections with them; the server takes
+            # a moment.
+            until(
+                lambda database=database: connections(database, of="lakebed spark") <= A_SESSION,
+                seconds=30,
+            )
         assert 0 < counted.most <= OURS + A_SESSION * (THREADS + 1)
         until(lambda database=database: connections(database) == 0, seconds=30)
         postgres_server.drop(database)
@@ -81,7 +99,9 @@ def test_a_server_without_connections_left_is_told_as_that_when_spark_meets_it(
 ) -> None:
     with database.connect() as admin:
         admin.execute("CREATE ROLE spark_crowded LOGIN PASSWORD 'crowded' CONNECTION LIMIT 0")
-    catalog = PostgresCatalog(kind="postgres", url=database.url, user="spark_crowded", password=SecretStr("crowded"))
+    catalog = PostgresCatalog(
+        kind="postgres", url=database.url, user="spark_crowded", password=SecretStr("crowded")
+    )
     root = Root.parse(tmp_path)
     staging = Staging(open_files(root, FilesSettings()), root, "r")
     compute = SparkCompute(open_spark(Settings(catalog=catalog), root), staging, run_id="r")

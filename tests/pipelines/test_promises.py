@@ -32,7 +32,9 @@ def query(values: str, columns: str = "id, amount") -> str:
     return f"SELECT * FROM VALUES {values} AS t({columns})"
 
 
-def test_a_good_first_batch_passes_and_a_bad_second_one_is_blocked_and_readers_see_no_change(shop: TestLake) -> None:
+def test_a_good_first_batch_passes_and_a_bad_second_one_is_blocked_and_readers_see_no_change(
+    shop: TestLake,
+) -> None:
     shop.pipeline("bronze.orders", ORDERS, APPEND, gates=POSITIVE)
     shop.land("orders", "1.csv", csv((1, 10), (2, 20)))
     shop.run_one("bronze.orders")
@@ -53,7 +55,11 @@ def test_a_good_first_batch_passes_and_a_bad_second_one_is_blocked_and_readers_s
 
 
 def test_a_gate_that_only_warns_lets_the_batch_through_and_says_so(shop: TestLake) -> None:
-    shop.pipeline("silver.a", query("(1, -1)"), gates={"positive": "-- @severity: warn\n" + POSITIVE["positive"]})
+    shop.pipeline(
+        "silver.a",
+        query("(1, -1)"),
+        gates={"positive": "-- @severity: warn\n" + POSITIVE["positive"]},
+    )
     record = shop.run_one("silver.a")
     assert [verdict.passed for verdict in record.verdicts] == [False]
     assert ids(shop, "silver.a") == [1]
@@ -64,16 +70,23 @@ def test_a_gate_reads_the_same_inputs_as_the_run(shop: TestLake) -> None:
     shop.pipeline(
         "silver.b",
         "SELECT * FROM {{ ref('bronze.a') }}",
-        gates={"complete": "SELECT * FROM {{ ref('bronze.a') }} a LEFT ANTI JOIN {{ this }} t ON a.id = t.id"},
+        gates={
+            "complete": (
+                "SELECT * FROM {{ ref('bronze.a') }} a LEFT ANTI JOIN {{ this }} t ON a.id = t.id"
+            )
+        },
     )
     assert {record.state for record in shop.run().values()} == {"success"}
 
 
-def test_the_first_incremental_run_loads_everything_and_the_next_only_what_is_newer(shop: TestLake) -> None:
+def test_the_first_incremental_run_loads_everything_and_the_next_only_what_is_newer(
+    shop: TestLake,
+) -> None:
     rows = "(1, DATE'2026-01-01'), (2, DATE'2026-01-02')"
     seed = (
-        "-- @merge_strategy: incremental\n-- @unique_key: id\n-- @watermark_column: day\n"
-        "SELECT * FROM {{ ref('bronze.a') }} {% if is_incremental() %}WHERE day > '{{ watermark_value }}'{% endif %}"
+        "-- @merge_strategy: incremental\n-- @unique_key: id\n-- @watermark_column: day\nSELECT *"
+        " FROM {{ ref('bronze.a') }} {% if is_incremental() %}WHERE day > '{{ watermark_value }}'{%"
+        " endif %}"
     )
     shop.pipeline("bronze.a", query(rows, "id, day"))
     shop.pipeline("silver.b", seed)
@@ -87,7 +100,10 @@ def test_the_first_incremental_run_loads_everything_and_the_next_only_what_is_ne
 
 def test_a_typed_watermark_and_a_lookback_read_a_window_again(shop: TestLake) -> None:
     rows = "(1, TIMESTAMP'2026-01-01 12:00:00'), (2, TIMESTAMP'2026-01-03 12:00:00')"
-    source = "SELECT * FROM {{ ref('bronze.a') }} {% if is_incremental() %}WHERE at >= {{ watermark }}{% endif %}"
+    source = (
+        "SELECT * FROM {{ ref('bronze.a') }} {% if is_incremental() %}WHERE at >= {{ watermark }}{%"
+        " endif %}"
+    )
     shop.pipeline("bronze.a", query(rows, "id, at"))
     shop.pipeline("silver.b", source, f"{UPSERT}\nwatermark_column: at\nlookback: 2 days")
     shop.run()
@@ -108,7 +124,9 @@ def test_a_misspelt_strategy_is_refused_and_the_rows_stay(shop: TestLake) -> Non
 
 
 @pytest.mark.parametrize("key", ["unique_key: nope", "unique_key: id\nwatermark_column: nope"])
-def test_a_key_the_result_does_not_have_is_refused_and_the_rows_stay(shop: TestLake, key: str) -> None:
+def test_a_key_the_result_does_not_have_is_refused_and_the_rows_stay(
+    shop: TestLake, key: str
+) -> None:
     shop.pipeline("silver.a", query("(1, 1)"), UPSERT)
     shop.run_one("silver.a")
     shop.pipeline("silver.a", query("(2, 2)"), f"merge_strategy: incremental\n{key}")
@@ -193,7 +211,9 @@ def test_two_pipelines_read_one_zone_and_it_is_archived_when_both_have_it(shop: 
     assert ids(shop, "bronze.a") == ids(shop, "bronze.b") == [1]
 
 
-def test_a_zone_without_a_waiting_file_has_its_columns_and_no_row_for_a_pipeline_that_reads_tables_too(shop: TestLake) -> None:
+def test_a_zone_without_a_waiting_file_has_its_columns_and_no_row_for_a_pipeline_that_reads_tables_too(
+    shop: TestLake,
+) -> None:
     shop.pipeline("bronze.more", query("(9, 9)"))
     both = f"{ORDERS} UNION ALL SELECT id, amount FROM {{{{ ref('bronze.more') }}}}"
     shop.pipeline("silver.both", both, f"{APPEND}\narchive_landing_zones: true")
@@ -206,9 +226,15 @@ def test_a_zone_without_a_waiting_file_has_its_columns_and_no_row_for_a_pipeline
     assert ids(shop, "silver.both") == [1, 9, 9]
 
 
-def test_a_file_that_a_failed_run_set_aside_is_told_of_also_after_another_attempt(shop: TestLake) -> None:
+def test_a_file_that_a_failed_run_set_aside_is_told_of_also_after_another_attempt(
+    shop: TestLake,
+) -> None:
     config = f"{APPEND}\nmax_retries: 1\nretry_delay_seconds: 0"
-    shop.pipeline("bronze.orders", "SELECT id, CAST(raise_error('no') AS INT) AS x FROM {{ landing_zone('orders') }}", config)
+    shop.pipeline(
+        "bronze.orders",
+        "SELECT id, CAST(raise_error('no') AS INT) AS x FROM {{ landing_zone('orders') }}",
+        config,
+    )
     shop.land("orders", "1.csv", csv((1, 10)))
     shop.land("orders", "torn.json", '{"id": 4, "amo')
     record = shop.run("bronze.orders")["bronze.orders"]
@@ -225,7 +251,11 @@ def test_a_file_that_a_failed_run_set_aside_is_told_of_also_after_another_attemp
 def test_a_published_run_whose_files_cannot_be_archived_has_not_failed_and_is_not_tried_again(
     shop: TestLake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shop.pipeline("bronze.orders", ORDERS, f"{APPEND}\narchive_landing_zones: true\nmax_retries: 2\nretry_delay_seconds: 0")
+    shop.pipeline(
+        "bronze.orders",
+        ORDERS,
+        f"{APPEND}\narchive_landing_zones: true\nmax_retries: 2\nretry_delay_seconds: 0",
+    )
     shop.land("orders", "1.csv", csv((1, 10)))
 
     def unreachable(*_: Any) -> None:
@@ -257,8 +287,12 @@ class _Losing:
 
 
 @pytest.mark.parametrize("lost", [1, 100])
-def test_an_append_whose_acknowledgement_was_lost_is_committed_once(shop: TestLake, lost: int) -> None:
-    shop.pipeline("bronze.orders", query("(1, 1)"), f"{APPEND}\nmax_retries: 3\nretry_delay_seconds: 0")
+def test_an_append_whose_acknowledgement_was_lost_is_committed_once(
+    shop: TestLake, lost: int
+) -> None:
+    shop.pipeline(
+        "bronze.orders", query("(1, 1)"), f"{APPEND}\nmax_retries: 3\nretry_delay_seconds: 0"
+    )
     shop.run_one("bronze.orders")
     stores = shop.lake.stores
     shop.lake.__dict__["stores"] = replace(stores, catalog=_Losing(stores.catalog, lost))
@@ -267,7 +301,9 @@ def test_an_append_whose_acknowledgement_was_lost_is_committed_once(shop: TestLa
     shop.run_one("bronze.orders")
     assert ids(shop, "bronze.orders") == [1, 1]
     assert shop.snapshots("bronze.orders") == 2
-    assert len(shop.lake.stores.records.runs(table=shop.table("bronze.orders"), state="success")) == 2
+    assert (
+        len(shop.lake.stores.records.runs(table=shop.table("bronze.orders"), state="success")) == 2
+    )
 
 
 def test_a_retried_append_commits_once(shop: TestLake, tmp_path: Any) -> None:
@@ -295,7 +331,9 @@ def run(spark, context):
 """
 
 
-def test_of_two_runs_at_once_one_works_and_the_other_is_told_and_age_alone_kills_nobody(tmp_path: Any, spark_home: Any) -> None:
+def test_of_two_runs_at_once_one_works_and_the_other_is_told_and_age_alone_kills_nobody(
+    tmp_path: Any, spark_home: Any
+) -> None:
     shop = TestLake(tmp_path / "lake", settings={"lease": {"limit_seconds": 1.0}})
     shop.pipeline("bronze.a", SLOW)
     _ = shop.lake.spark
@@ -312,28 +350,45 @@ def test_of_two_runs_at_once_one_works_and_the_other_is_told_and_age_alone_kills
     shop.lake.close()
 
 
-def test_a_new_column_arrives_under_append_and_is_refused_before_writing_under_fail(shop: TestLake) -> None:
+def test_a_new_column_arrives_under_append_and_is_refused_before_writing_under_fail(
+    shop: TestLake,
+) -> None:
     shop.pipeline("silver.a", query("(1, 1)"), f"{UPSERT}\non_schema_change: fail")
     shop.run_one("silver.a")
     files = shop.files()
-    shop.pipeline("silver.a", query("(2, 2, 'x')", "id, amount, note"), f"{UPSERT}\non_schema_change: fail")
+    shop.pipeline(
+        "silver.a", query("(2, 2, 'x')", "id, amount, note"), f"{UPSERT}\non_schema_change: fail"
+    )
     refused = shop.run("silver.a")["silver.a"]
     assert (refused.state, refused.error["kind"]) == ("failed", "BadBatch")
     assert "new: note string" in refused.error["what"]
-    assert {file for file in shop.files() - files if "/silver/a/" in file and "warehouse" in file} == set()
-    shop.pipeline("silver.a", query("(2, 2, 'x')", "id, amount, note"), f"{UPSERT}\non_schema_change: append")
+    assert {
+        file for file in shop.files() - files if "/silver/a/" in file and "warehouse" in file
+    } == set()
+    shop.pipeline(
+        "silver.a", query("(2, 2, 'x')", "id, amount, note"), f"{UPSERT}\non_schema_change: append"
+    )
     shop.run_one("silver.a")
-    assert shop.rows("silver.a") == [{"id": 1, "amount": 1, "note": None}, {"id": 2, "amount": 2, "note": "x"}]
+    assert shop.rows("silver.a") == [
+        {"id": 1, "amount": 1, "note": None},
+        {"id": 2, "amount": 2, "note": "x"},
+    ]
 
 
-def test_a_full_refresh_follows_its_query_when_columns_come_go_and_change_places(shop: TestLake) -> None:
+def test_a_full_refresh_follows_its_query_when_columns_come_go_and_change_places(
+    shop: TestLake,
+) -> None:
     shop.pipeline("silver.a", query("(1, 1, 'x')", "id, gone, kept"))
     shop.run_one("silver.a")
     shop.pipeline(
-        "silver.a", query("('y', 2, 9L)", "kept, id, fresh"), gates={"any": "SELECT 1 FROM {{ this }} WHERE kept <> 'y'"}
+        "silver.a",
+        query("('y', 2, 9L)", "kept, id, fresh"),
+        gates={"any": "SELECT 1 FROM {{ this }} WHERE kept <> 'y'"},
     )
     shop.run_one("silver.a")
-    assert [column.name for column in shop.lake.tables.describe(shop.table("silver.a")).columns] == ["kept", "id", "fresh"]
+    assert [
+        column.name for column in shop.lake.tables.describe(shop.table("silver.a")).columns
+    ] == ["kept", "id", "fresh"]
     assert shop.rows("silver.a") == [{"kept": "y", "id": 2, "fresh": 9}]
 
 
@@ -344,10 +399,16 @@ def test_a_failed_run_with_new_columns_leaves_the_old_schema(shop: TestLake) -> 
     shop.pipeline("silver.a", query("(2, -2, 'x')", "id, amount, note"), gates=POSITIVE)
     assert shop.run("silver.a")["silver.a"].state == "failed"
     after = shop.lake.tables.describe(shop.table("silver.a"))
-    assert (after.columns, after.schema, after.head()) == (before.columns, before.schema, before.head())
+    assert (after.columns, after.schema, after.head()) == (
+        before.columns,
+        before.schema,
+        before.head(),
+    )
 
 
-def test_a_first_runs_table_is_seen_by_nobody_before_its_gates_pass_and_leaves_nothing_when_it_fails(shop: TestLake) -> None:
+def test_a_first_runs_table_is_seen_by_nobody_before_its_gates_pass_and_leaves_nothing_when_it_fails(
+    shop: TestLake,
+) -> None:
     seen: list[set[str]] = []
 
     def look(run_id: str, step: object, when: str) -> None:
@@ -370,7 +431,9 @@ def test_a_first_runs_table_is_seen_by_nobody_before_its_gates_pass_and_leaves_n
     assert ids(shop, "silver.a") == [1]
 
 
-def test_a_first_run_loses_to_a_table_that_somebody_made_meanwhile_and_begins_anew(shop: TestLake) -> None:
+def test_a_first_run_loses_to_a_table_that_somebody_made_meanwhile_and_begins_anew(
+    shop: TestLake,
+) -> None:
     from lakebed.pipelines import RunListener
 
     shop.pipeline("silver.a", query("(1, 1)"), APPEND)
@@ -378,7 +441,11 @@ def test_a_first_run_loses_to_a_table_that_somebody_made_meanwhile_and_begins_an
 
     def intrude(run_id: str, step: object, when: str) -> None:
         if type(step).__name__ == "Publish" and when == "before" and not made:
-            made.append(shop.lake.spark.sql(create_statement(shop.lake, shop.table("silver.a"), "id INT, amount INT")))
+            made.append(
+                shop.lake.spark.sql(
+                    create_statement(shop.lake, shop.table("silver.a"), "id INT, amount INT")
+                )
+            )
             shop.lake.spark.sql(f"INSERT INTO {shop.table('silver.a').spark} VALUES (9, 9)")
 
     result = shop.lake.run(listener=RunListener(on_step=intrude))
@@ -396,13 +463,17 @@ def test_a_commit_that_came_in_between_is_kept_and_the_run_begins_anew(shop: Tes
 
     def intrude(run_id: str, step: object, when: str) -> None:
         if type(step).__name__ == "Publish" and when == "before" and not done:
-            done.append(shop.lake.spark.sql(f"INSERT INTO {shop.table('silver.a').spark} VALUES (9, 9)"))
+            done.append(
+                shop.lake.spark.sql(f"INSERT INTO {shop.table('silver.a').spark} VALUES (9, 9)")
+            )
 
     assert shop.lake.run(listener=RunListener(on_step=intrude)).ok
     assert ids(shop, "silver.a") == [1, 1, 9]
 
 
-def test_an_empty_full_refresh_empties_the_table_unless_it_is_told_otherwise(shop: TestLake) -> None:
+def test_an_empty_full_refresh_empties_the_table_unless_it_is_told_otherwise(
+    shop: TestLake,
+) -> None:
     shop.pipeline("silver.a", query("(1, 1)"))
     shop.run_one("silver.a")
     shop.pipeline("silver.a", query("(1, 1)") + " WHERE id > 1", "on_empty: fail")
@@ -444,10 +515,17 @@ def test_a_failed_pipeline_skips_what_reads_it_and_nothing_else(shop: TestLake) 
     shop.pipeline("gold.later", "SELECT * FROM {{ ref('silver.after') }}")
     shop.pipeline("bronze.good", query("(1, 1)"))
     states = {name: record.state for name, record in shop.run(threads=2).items()}
-    assert states == {"bronze.bad": "failed", "silver.after": "skipped", "gold.later": "skipped", "bronze.good": "success"}
+    assert states == {
+        "bronze.bad": "failed",
+        "silver.after": "skipped",
+        "gold.later": "skipped",
+        "bronze.good": "success",
+    }
 
 
-def test_a_view_is_made_judged_and_read_through_by_others_with_the_same_pins(shop: TestLake) -> None:
+def test_a_view_is_made_judged_and_read_through_by_others_with_the_same_pins(
+    shop: TestLake,
+) -> None:
     shop.pipeline("bronze.a", query("(1, 1), (2, 2)"))
     shop.pipeline(
         "silver.v",
@@ -458,30 +536,49 @@ def test_a_view_is_made_judged_and_read_through_by_others_with_the_same_pins(sho
     shop.pipeline("gold.c", "SELECT count(*) AS n FROM {{ ref('silver.v') }} v")
     assert {record.state for record in shop.run().values()} == {"success"}
     assert shop.rows("gold.c") == [{"n": 1}]
-    assert [row.id for row in shop.lake.spark.sql("SELECT * FROM lake.shop.silver.v").collect()] == [2]
+    assert [
+        row.id for row in shop.lake.spark.sql("SELECT * FROM lake.shop.silver.v").collect()
+    ] == [2]
     asked = "SELECT v.id, a.id FROM silver.v JOIN bronze.a ON a.id <= v.id ORDER BY 2"
     assert shop.lake.query(asked, engine="spark").fetchall() == [(2, 1), (2, 2)]
     assert shop.lake.query(asked).fetchall() == [(2, 1), (2, 2)]
-    assert [one.reason for one in shop.lake.explain(asked)] == ["VIEW_BY_DUCKDB", "PRUNED", "NO_CONDITION"]
+    assert [one.reason for one in shop.lake.explain(asked)] == [
+        "VIEW_BY_DUCKDB",
+        "PRUNED",
+        "NO_CONDITION",
+    ]
     with pytest.raises(BadQuery, match="it has no snapshots"):
         shop.lake.query("SELECT * FROM v", engine="spark", at="2026-01-01")
-    shop.pipeline("silver.v", "SELECT id + 10 AS id FROM {{ ref('bronze.a') }}", "materialized: view")
+    shop.pipeline(
+        "silver.v", "SELECT id + 10 AS id FROM {{ ref('bronze.a') }}", "materialized: view"
+    )
     assert shop.run("silver.v")["silver.v"].error["kind"] == "GateFailed"
 
 
-def test_a_new_table_is_partitioned_sorted_and_described_as_its_pipeline_says(shop: TestLake) -> None:
+def test_a_new_table_is_partitioned_sorted_and_described_as_its_pipeline_says(
+    shop: TestLake,
+) -> None:
     config = """partition_by: [day(at), {column: id, transform: bucket, width: 4}]
 sort_by: [id]
 columns:
   id: {type: bigint, description: "the order's number"}
   at: {type: timestamp}
 """
-    shop.pipeline("silver.a", "SELECT id, TIMESTAMP'2026-01-01 00:00:00' AS at FROM range(3)", config)
+    shop.pipeline(
+        "silver.a", "SELECT id, TIMESTAMP'2026-01-01 00:00:00' AS at FROM range(3)", config
+    )
     shop.run_one("silver.a")
     made = shop.lake.tables.describe(shop.table("silver.a"))
     assert made.partition_by == ("day(at)", "bucket(4, id)")
     assert made.sort_by == ("id asc",)
     assert [column.doc for column in made.columns] == ["the order's number", ""]
-    shop.pipeline("silver.a", "SELECT CAST(id AS STRING) AS id, TIMESTAMP'2026-01-01 00:00:00' AS at FROM range(3)", config)
+    shop.pipeline(
+        "silver.a",
+        "SELECT CAST(id AS STRING) AS id, TIMESTAMP'2026-01-01 00:00:00' AS at FROM range(3)",
+        config,
+    )
     refused = shop.run("silver.a")["silver.a"]
-    assert (refused.error["kind"], "CAST(id AS bigint)" in refused.error["next"]) == ("BadBatch", True)
+    assert (refused.error["kind"], "CAST(id AS bigint)" in refused.error["next"]) == (
+        "BadBatch",
+        True,
+    )

@@ -7,25 +7,43 @@ from tests.pipelines.lakes import TestLake
 pytestmark = pytest.mark.spark
 
 RETURNED = {
-    "Spark": "def run(spark, context):\n    return spark.sql('SELECT 1L AS id, \"a\" AS name UNION ALL SELECT 2L, NULL')",
+    "Spark": (
+        'def run(spark, context):\n    return spark.sql(\'SELECT 1L AS id, "a" AS name UNION ALL'
+        " SELECT 2L, NULL')"
+    ),
     "Arrow table": (
-        "import pyarrow as pa\n"
-        "def run(spark, context):\n    return pa.table({'id': pa.array([1, 2], pa.int64()), 'name': ['a', None]})"
+        "import pyarrow as pa\ndef run(spark, context):\n    return pa.table({'id': pa.array([1,"
+        " 2], pa.int64()), 'name': ['a', None]})"
     ),
     "Arrow batch": (
-        "import pyarrow as pa\n"
-        "def run(spark, context):\n    return pa.record_batch({'id': pa.array([1, 2], pa.int64()), 'name': ['a', None]})"
+        "import pyarrow as pa\ndef run(spark, context):\n    return pa.record_batch({'id':"
+        " pa.array([1, 2], pa.int64()), 'name': ['a', None]})"
     ),
     "Arrow reader": (
-        "import pyarrow as pa\n"
-        "def run(spark, context):\n    return pa.table({'id': pa.array([1, 2], pa.int64()), 'name': ['a', None]}).to_reader()"
+        "import pyarrow as pa\ndef run(spark, context):\n    return pa.table({'id': pa.array([1,"
+        " 2], pa.int64()), 'name': ['a', None]}).to_reader()"
     ),
-    "pandas": "import pandas as pd\ndef run(spark, context):\n    return pd.DataFrame({'id': [1, 2], 'name': ['a', None]})",
-    "Polars": "import polars as pl\ndef run(spark, context):\n    return pl.DataFrame({'id': [1, 2], 'name': ['a', None]})",
-    "lazy Polars": "import polars as pl\ndef run(spark, context):\n    return pl.LazyFrame({'id': [1, 2], 'name': ['a', None]})",
-    "DuckDB": "def run(conn, context):\n    return conn.sql(\"SELECT * FROM (VALUES (1::BIGINT, 'a'), (2, NULL)) t(id, name)\")",
+    "pandas": (
+        "import pandas as pd\ndef run(spark, context):\n    return pd.DataFrame({'id': [1, 2],"
+        " 'name': ['a', None]})"
+    ),
+    "Polars": (
+        "import polars as pl\ndef run(spark, context):\n    return pl.DataFrame({'id': [1, 2],"
+        " 'name': ['a', None]})"
+    ),
+    "lazy Polars": (
+        "import polars as pl\ndef run(spark, context):\n    return pl.LazyFrame({'id': [1, 2],"
+        " 'name': ['a', None]})"
+    ),
+    "DuckDB": (
+        "def run(conn, context):\n    return conn.sql(\"SELECT * FROM (VALUES (1::BIGINT, 'a'), (2,"
+        ' NULL)) t(id, name)")'
+    ),
     "flat": "result = spark.sql('SELECT 1L AS id, \"a\" AS name UNION ALL SELECT 2L, NULL')",
-    "flat DuckDB": "result = duckdb_conn.sql(\"SELECT * FROM (VALUES (1::BIGINT, 'a'), (2, NULL)) t(id, name)\")",
+    "flat DuckDB": (
+        "result = duckdb_conn.sql(\"SELECT * FROM (VALUES (1::BIGINT, 'a'), (2, NULL)) t(id,"
+        ' name)")'
+    ),
 }
 
 
@@ -79,7 +97,11 @@ def run(spark, context):
 
 def test_the_context_gives_pinned_frames_files_settings_and_a_logger(shop: TestLake) -> None:
     shop.pipeline("bronze.base", "SELECT * FROM range(3)")
-    shop.pipeline("silver.a", GIVEN, "merge_strategy: incremental\nunique_key: n\nwatermark_column: n\ntags: [x]")
+    shop.pipeline(
+        "silver.a",
+        GIVEN,
+        "merge_strategy: incremental\nunique_key: n\nwatermark_column: n\ntags: [x]",
+    )
     shop.land("orders", "1.csv", "id\n1\n")
     shop.run_one("bronze.base")
     record = shop.run_one("silver.a", vars={"who": "me"})
@@ -98,7 +120,8 @@ def test_a_duckdb_pipeline_reads_pinned_tables_by_name(shop: TestLake) -> None:
     shop.pipeline("bronze.base", "SELECT id FROM range(3)")
     shop.pipeline(
         "silver.a",
-        "def run(conn, context):\n    return conn.sql(f\"SELECT sum(id)::BIGINT AS s FROM {context.ref('bronze.base')}\")",
+        'def run(conn, context):\n    return conn.sql(f"SELECT sum(id)::BIGINT AS s FROM'
+        " {context.ref('bronze.base')}\")",
     )
     assert {record.state for record in shop.run().values()} == {"success"}
     assert shop.rows("silver.a") == [{"s": 3}]
@@ -118,8 +141,14 @@ def run(spark, context):
     assert [row["id"] for row in shop.rows("silver.a")] == [10, 11]
 
 
-@pytest.mark.parametrize("ending", ["", ".localCheckpoint()"], ids=["while it is written", "in the pipeline's own action"])
-def test_an_exception_in_a_function_on_sparks_workers_is_told_with_its_traceback(shop: TestLake, ending: str) -> None:
+@pytest.mark.parametrize(
+    "ending",
+    ["", ".localCheckpoint()"],
+    ids=["while it is written", "in the pipeline's own action"],
+)
+def test_an_exception_in_a_function_on_sparks_workers_is_told_with_its_traceback(
+    shop: TestLake, ending: str
+) -> None:
     code = f"""
 from pyspark.sql.functions import udf
 def price(x):
@@ -143,7 +172,9 @@ def run(spark, context):
         ("def run(spark, context):\n    return spark.sql('SELECT nope FROM range(1)')", "nope", 2),
     ],
 )
-def test_a_fault_of_the_code_is_told_with_its_line(shop: TestLake, code: str, said: str, line: int | None) -> None:
+def test_a_fault_of_the_code_is_told_with_its_line(
+    shop: TestLake, code: str, said: str, line: int | None
+) -> None:
     shop.pipeline("silver.a", code)
     error = shop.run("silver.a")["silver.a"].error
     assert error["kind"] == "RunFailed"
@@ -152,7 +183,9 @@ def test_a_fault_of_the_code_is_told_with_its_line(shop: TestLake, code: str, sa
 
 
 def test_a_fault_spark_finds_in_a_query_is_told_at_the_line_of_the_template(shop: TestLake) -> None:
-    shop.pipeline("silver.a", "-- a comment\n{% if true %}\nSELECT\n  nope\nFROM range(1)\n{% endif %}")
+    shop.pipeline(
+        "silver.a", "-- a comment\n{% if true %}\nSELECT\n  nope\nFROM range(1)\n{% endif %}"
+    )
     error = shop.run("silver.a")["silver.a"].error
     assert error["where"] == "shop/pipelines/silver/a/pipeline.sql:4"
     assert "nope" in error["what"]

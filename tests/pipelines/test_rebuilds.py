@@ -1,4 +1,6 @@
-"""Tables made again from the files of their zones: after somebody dropped them, and whenever something has changed."""
+"""Tables made again from the files of their zones: after somebody dropped them, and whenever
+something has changed.
+"""
 
 from typing import Any
 
@@ -28,7 +30,9 @@ def ids(shop: TestLake, name: str) -> list[int]:
 
 def test_a_table_that_somebody_dropped_is_made_again_from_its_files(shop: TestLake) -> None:
     shop.pipeline("bronze.orders", QUERY, f"merge_strategy: append_only\n{ARCHIVE}")
-    shop.pipeline("bronze.whole", "SELECT * FROM {{ landing_zone('whole') }}", "merge_strategy: full_refresh")
+    shop.pipeline(
+        "bronze.whole", "SELECT * FROM {{ landing_zone('whole') }}", "merge_strategy: full_refresh"
+    )
     for number in (1, 2):
         shop.land("whole", f"{number}.csv", f"id\n{number}\n")
         shop.land("orders", f"{number}.csv", f"id\n{number}\n")
@@ -45,7 +49,9 @@ def test_a_table_that_somebody_dropped_is_made_again_from_its_files(shop: TestLa
     assert ids(shop, "bronze.orders") == [1, 2, 3]
 
 
-def test_files_that_a_table_cannot_be_made_from_again_are_named_and_nothing_is_lost(shop: TestLake) -> None:
+def test_files_that_a_table_cannot_be_made_from_again_are_named_and_nothing_is_lost(
+    shop: TestLake,
+) -> None:
     shop.pipeline("bronze.orders", QUERY, "merge_strategy: append_only")
     files = [shop.land("orders", f"{number}.csv", f"id\n{number}\n") for number in (1, 2)]
     shop.run_one("bronze.orders")
@@ -62,7 +68,9 @@ def test_files_that_a_table_cannot_be_made_from_again_are_named_and_nothing_is_l
     assert ids(shop, "bronze.orders") == [2]
 
 
-def test_a_table_that_replaces_all_rows_follows_whatever_has_changed_and_is_left_alone_otherwise(shop: TestLake) -> None:
+def test_a_table_that_replaces_all_rows_follows_whatever_has_changed_and_is_left_alone_otherwise(
+    shop: TestLake,
+) -> None:
     query = "SELECT id, '{{ var('v', '0') }}' AS v FROM {{ landing_zone('orders') }}"
     shop.pipeline("bronze.orders", query, "merge_strategy: full_refresh")
     files = [shop.land("orders", f"{number}.csv", f"id\n{number}\n") for number in (1, 2)]
@@ -90,7 +98,9 @@ def test_a_table_that_replaces_all_rows_follows_whatever_has_changed_and_is_left
     assert after("the pipeline has changed") == [{"id": "1", "v": "2"}]
 
 
-def test_a_table_whose_files_were_archived_keeps_their_rows_when_it_is_computed_again(shop: TestLake) -> None:
+def test_a_table_whose_files_were_archived_keeps_their_rows_when_it_is_computed_again(
+    shop: TestLake,
+) -> None:
     query = "SELECT id, '{{ var('v', '0') }}' AS v FROM {{ landing_zone('orders') }}"
     shop.pipeline("bronze.orders", query, f"merge_strategy: full_refresh\n{ARCHIVE}")
     for number in (1, 2):

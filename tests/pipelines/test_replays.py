@@ -1,4 +1,6 @@
-"""A full refresh makes the table that the runs made: the files of each run are one batch, in the order of the runs."""
+"""A full refresh makes the table that the runs made: the files of each run are one batch, in the
+order of the runs.
+"""
 
 import random
 
@@ -20,7 +22,9 @@ CONFIGS = {
     "soft_delete": "merge_strategy: soft_delete\nunique_key: id",
 }
 SOURCES = {
-    "append_only": "SELECT count(*) AS id, '{{ run_started_at }}' AS at FROM {{ landing_zone('orders') }}",
+    "append_only": (
+        "SELECT count(*) AS id, '{{ run_started_at }}' AS at FROM {{ landing_zone('orders') }}"
+    ),
     "scd2": "def run(spark, context):\n    return context.landing_zone('orders').drop('at')\n",
 }
 
@@ -33,7 +37,9 @@ def extract(draw: random.Random) -> str:
 
 
 @pytest.mark.parametrize("seed", range(SCALE))
-def test_a_full_refresh_gives_the_rows_that_the_runs_gave_whatever_the_strategy(seed: int, shop: TestLake) -> None:
+def test_a_full_refresh_gives_the_rows_that_the_runs_gave_whatever_the_strategy(
+    seed: int, shop: TestLake
+) -> None:
     draw = random.Random(seed)
     names = [f"bronze.{name}" for name in CONFIGS]
     for name, config in CONFIGS.items():
@@ -41,11 +47,18 @@ def test_a_full_refresh_gives_the_rows_that_the_runs_gave_whatever_the_strategy(
         archived = f"\narchive_landing_zones: {str(draw.random() < 0.5).lower()}"
         shop.pipeline(f"bronze.{name}", SOURCES.get(name, ZONE), config + ordered + archived)
     for number in range(2 if SCALE == 1 else draw.randint(2, 5)):
-        shop.land("orders", f"{draw.randint(0, 99)}-{number}.csv", extract(draw))  # names say nothing of the order
+        shop.land(
+            "orders", f"{draw.randint(0, 99)}-{number}.csv", extract(draw)
+        )  # names say nothing of the order
         assert {record.state for record in shop.run().values()} == {"success"}
-    before, snapshots = {name: shop.rows(name) for name in names}, {name: shop.snapshots(name) for name in names}
+    before, snapshots = (
+        {name: shop.rows(name) for name in names},
+        {name: shop.snapshots(name) for name in names},
+    )
     records = shop.run(full_refresh=True)
-    assert {name: (record.state, record.error) for name, record in records.items()} == dict.fromkeys(names, ("success", {}))
+    assert {
+        name: (record.state, record.error) for name, record in records.items()
+    } == dict.fromkeys(names, ("success", {}))
     for name in names:
         assert shop.rows(name) == before[name], (seed, name)
         assert shop.snapshots(name) - snapshots[name] <= 1
@@ -56,7 +69,9 @@ def test_a_full_refresh_gives_the_rows_that_the_runs_gave_whatever_the_strategy(
     assert shop.hidden() == []
 
 
-def test_a_changed_query_sees_null_where_old_files_lack_its_columns_and_one_type_in_all(shop: TestLake) -> None:
+def test_a_changed_query_sees_null_where_old_files_lack_its_columns_and_one_type_in_all(
+    shop: TestLake,
+) -> None:
     config = "merge_strategy: incremental\nunique_key: id\non_schema_change: append"
     shop.pipeline("bronze.named", "SELECT id, v FROM {{ landing_zone('orders') }}", config)
     shop.pipeline("bronze.all", ZONE, config)
@@ -64,12 +79,21 @@ def test_a_changed_query_sees_null_where_old_files_lack_its_columns_and_one_type
         shop.land("orders", f"{number}.csv", text)
         shop.run()
     before = shop.rows("bronze.all")
-    assert before[1] == {"id": 2, "v": 2, "w": "b", "x": "c"}  # a column that a file lacks keeps its values
+    assert before[1] == {
+        "id": 2,
+        "v": 2,
+        "w": "b",
+        "x": "c",
+    }  # a column that a file lacks keeps its values
     shop.pipeline("bronze.named", "SELECT id, v, x FROM {{ landing_zone('orders') }}", config)
     shop.land("orders", "4.csv", "id,v\n4,4\n")
     shop.run(full_refresh=True)
     assert shop.rows("bronze.all") == [*before, {"id": 4, "v": 4, "w": None, "x": None}]
-    assert [(row["id"], row["x"]) for row in shop.rows("bronze.named")] == [(1, None), (2, "c"), (4, None)]
+    assert [(row["id"], row["x"]) for row in shop.rows("bronze.named")] == [
+        (1, None),
+        (2, "c"),
+        (4, None),
+    ]
 
 
 def test_extracts_that_wait_together_are_taken_one_by_one_or_refused(shop: TestLake) -> None:
@@ -81,10 +105,17 @@ def test_extracts_that_wait_together_are_taken_one_by_one_or_refused(shop: TestL
     refused = shop.run("bronze.orders")["bronze.orders"]
     assert (refused.state, "one_file_a_run" in refused.error["next"]) == ("failed", True)
     shop.pipeline("bronze.orders", ZONE, f"{config}one_file_a_run: true")
-    assert shop.lake.plan("bronze.orders")[0].reason == "1 new file in shop.orders, and 2 more, each in a run of its own"
+    assert (
+        shop.lake.plan("bronze.orders")[0].reason
+        == "1 new file in shop.orders, and 2 more, each in a run of its own"
+    )
     shop.run_one("bronze.orders")
     before = shop.rows("bronze.orders")
-    assert [(row["id"], row["_deleted_at"] is not None) for row in before] == [(1, False), (2, True), (3, False)]
+    assert [(row["id"], row["_deleted_at"] is not None) for row in before] == [
+        (1, False),
+        (2, True),
+        (3, False),
+    ]
     assert shop.snapshots("bronze.orders") == 3
     shop.run_one("bronze.orders", full_refresh=True)
     assert shop.rows("bronze.orders") == before
@@ -92,7 +123,9 @@ def test_extracts_that_wait_together_are_taken_one_by_one_or_refused(shop: TestL
 
 def test_a_full_refresh_that_would_lose_history_is_refused(shop: TestLake) -> None:
     shop.pipeline("bronze.a", "SELECT 1 AS id, {{ var('v', 1) }} AS v")
-    shop.pipeline("silver.a", "SELECT * FROM {{ ref('bronze.a') }}", "merge_strategy: scd2\nunique_key: id")
+    shop.pipeline(
+        "silver.a", "SELECT * FROM {{ ref('bronze.a') }}", "merge_strategy: scd2\nunique_key: id"
+    )
     shop.run()
     shop.run(vars={"v": 2})
     before = shop.rows("silver.a")

@@ -12,7 +12,9 @@ from lakebed.pipelines.definition.graph import Graph, GraphNode, build_graph
 from lakebed.pipelines.definition.select import select
 
 
-def node(table: str, reads: str = "", *, zone: str = "", tags: str = "", modified: bool = False) -> GraphNode:
+def node(
+    table: str, reads: str = "", *, zone: str = "", tags: str = "", modified: bool = False
+) -> GraphNode:
     name = TableName.parse(table)
     return GraphNode(
         name,
@@ -42,7 +44,9 @@ ALL = "hr.raw hr.orders people raw orders clean revenue report"
 
 def short(tables: tuple[TableName, ...]) -> str:
     """Names without their layer, and without `shop`."""
-    return " ".join(table.name if table.namespace == "shop" else f"hr.{table.name}" for table in tables)
+    return " ".join(
+        table.name if table.namespace == "shop" else f"hr.{table.name}" for table in tables
+    )
 
 
 @pytest.mark.parametrize(
@@ -123,7 +127,9 @@ def test_a_selector_selects(selectors: list[str], expected: str) -> None:
         (["+report"], ["tag:daily,layer:bronze", "report"], "orders clean revenue"),
     ],
 )
-def test_what_is_excluded_is_left_out(selectors: list[str], exclude: list[str], expected: str) -> None:
+def test_what_is_excluded_is_left_out(
+    selectors: list[str], exclude: list[str], expected: str
+) -> None:
     assert short(select(SHOP, selectors, exclude)) == expected
 
 
@@ -158,7 +164,9 @@ def test_nothing_modified_selects_nothing() -> None:
     ],
 )
 @pytest.mark.parametrize("excluding", [False, True])
-def test_what_fits_nothing_is_refused_with_near_words(selector: str, message: str, excluding: bool) -> None:
+def test_what_fits_nothing_is_refused_with_near_words(
+    selector: str, message: str, excluding: bool
+) -> None:
     with pytest.raises(UsageError, match=message) as refused:
         select(SHOP, [] if excluding else [selector], [selector] if excluding else [])
     assert refused.value.next or isinstance(refused.value, UnknownName)
@@ -168,10 +176,15 @@ LETTERS = "abcdefgh"
 TERM = st.builds(
     "{}{}{}".format,
     st.sampled_from(["", "+", "1+", "2+"]),
-    st.one_of(st.sampled_from(LETTERS), st.sampled_from(["tag:even", "tag:odd", "state:modified", "*", "[a-d]"])),
+    st.one_of(
+        st.sampled_from(LETTERS),
+        st.sampled_from(["tag:even", "tag:odd", "state:modified", "*", "[a-d]"]),
+    ),
     st.sampled_from(["", "+", "+1", "+2"]),
 )
-WORD = st.lists(st.one_of(TERM, st.sampled_from(LETTERS).map("@{}".format)), min_size=1, max_size=3).map(",".join)
+WORD = st.lists(
+    st.one_of(TERM, st.sampled_from(LETTERS).map("@{}".format)), min_size=1, max_size=3
+).map(",".join)
 ARGUMENTS = st.lists(st.lists(WORD, min_size=1, max_size=2).map(" ".join), max_size=2)
 
 
@@ -183,7 +196,12 @@ def dags(draw: st.DrawFn) -> Graph:
         reads = draw(st.lists(st.sampled_from(LETTERS[:index]), unique=True)) if index else []
         tags = "even" if index % 2 == 0 else "odd"
         nodes.append(
-            node(f"s.silver.{letter}", " ".join(f"s.silver.{other}" for other in reads), tags=tags, modified=draw(st.booleans()))
+            node(
+                f"s.silver.{letter}",
+                " ".join(f"s.silver.{other}" for other in reads),
+                tags=tags,
+                modified=draw(st.booleans()),
+            )
         )
     return build_graph(nodes)
 
@@ -214,13 +232,25 @@ def oracle(graph: Graph, argument: list[str]) -> set[str]:
         reach_up = walk(start, up, 0 if above is None else int(above[:-1] or 9))
         return reach_up | walk(start, down, 0 if below is None else int(below[1:] or 9))
 
-    return {name for text in argument for word in text.split() for name in set.intersection(*map(term, word.split(",")))}
+    return {
+        name
+        for text in argument
+        for word in text.split()
+        for name in set.intersection(*map(term, word.split(",")))
+    }
 
 
 @given(dags(), ARGUMENTS, ARGUMENTS)
-def test_a_selection_agrees_with_the_slow_way(graph: Graph, selectors: list[str], exclude: list[str]) -> None:
+def test_a_selection_agrees_with_the_slow_way(
+    graph: Graph, selectors: list[str], exclude: list[str]
+) -> None:
     wanted = oracle(graph, selectors) if selectors else set(LETTERS)
     selected = select(graph, selectors, exclude)
     assert {table.name for table in selected} == wanted - oracle(graph, exclude)
     places = {table: place for place, table in enumerate(selected)}
-    assert all(places[above] < places[table] for table in selected for above in graph.ancestors(table) if above in places)
+    assert all(
+        places[above] < places[table]
+        for table in selected
+        for above in graph.ancestors(table)
+        if above in places
+    )

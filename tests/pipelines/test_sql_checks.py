@@ -1,4 +1,6 @@
-"""SQL that could not run is refused by plan, compile, release and run alike, before Spark starts."""
+"""SQL that could not run is refused by plan, compile, release and run alike, before Spark
+starts.
+"""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -58,7 +60,9 @@ WRONG = [
 ]
 
 
-def test_what_spark_would_not_take_is_refused_in_the_same_words_wherever_it_is_asked_for(drafts: TestLake) -> None:
+def test_what_spark_would_not_take_is_refused_in_the_same_words_wherever_it_is_asked_for(
+    drafts: TestLake,
+) -> None:
     for source, what in WRONG:
         drafts.pipeline("silver.orders", source)
         said = set()
@@ -83,8 +87,14 @@ def test_a_run_fails_with_the_words_of_the_plan_and_before_spark_starts(drafts: 
 
 
 @pytest.mark.parametrize("ask", [_plan, _compile, _release])
-def test_a_gate_is_checked_with_its_pipeline(drafts: TestLake, ask: Callable[[TestLake], None]) -> None:
-    drafts.pipeline("silver.orders", "SELECT 1 AS id", gates={"positive": "SELECT * FROM {{ this }}\nWHERE absolute(id) < 0"})
+def test_a_gate_is_checked_with_its_pipeline(
+    drafts: TestLake, ask: Callable[[TestLake], None]
+) -> None:
+    drafts.pipeline(
+        "silver.orders",
+        "SELECT 1 AS id",
+        gates={"positive": "SELECT * FROM {{ this }}\nWHERE absolute(id) < 0"},
+    )
     with pytest.raises(BadPipeline, match=r"positive\.sql:2: there is no function absolute\(\)"):
         ask(drafts)
 
@@ -99,10 +109,15 @@ def test_a_pipeline_can_be_planned_while_those_it_reads_are_not_built(drafts: Te
 
 def test_columns_of_what_runs_first_are_known_ahead(drafts: TestLake) -> None:
     drafts.pipeline("silver.orders", "SELECT id, lable FROM {{ ref('bronze.orders') }}")
-    with pytest.raises(BadPipeline, match=r"silver/orders/pipeline\.sql:1: there is no column lable(?s:.*)Did you mean label\?"):
+    with pytest.raises(
+        BadPipeline,
+        match=r"silver/orders/pipeline\.sql:1: there is no column lable(?s:.*)Did you mean label\?",
+    ):
         _together(drafts)
     drafts.pipeline("silver.orders", "SELECT id, label FROM {{ ref('bronze.orders') }}")
-    drafts.pipeline("gold.orders", "WITH o AS (SELECT * FROM {{ ref('silver.orders') }}) SELECT o.at FROM o")
+    drafts.pipeline(
+        "gold.orders", "WITH o AS (SELECT * FROM {{ ref('silver.orders') }}) SELECT o.at FROM o"
+    )
     with pytest.raises(BadPipeline, match=r"gold/orders/pipeline\.sql:1: there is no column at"):
         _together(drafts)
 
@@ -116,7 +131,9 @@ def test_columns_of_what_runs_first_are_known_ahead(drafts: TestLake) -> None:
         ("def run(spark, context):\n    return spark.range(1)\n", ""),
     ],
 )
-def test_columns_that_may_come_are_not_called_missing(drafts: TestLake, source: str, config: str) -> None:
+def test_columns_that_may_come_are_not_called_missing(
+    drafts: TestLake, source: str, config: str
+) -> None:
     drafts.pipeline("bronze.other", source, config)
     drafts.pipeline("silver.orders", "SELECT valid_from FROM {{ ref('bronze.other') }}")
     _together(drafts)
@@ -129,14 +146,18 @@ def test_functions_that_a_python_pipeline_registers_may_be_called(drafts: TestLa
         with pytest.raises(BadPipeline, match=r"no function my_udf\(\)"):
             ask(drafts)
     drafts.pipeline(
-        "bronze.functions", "def run(spark, context):\n    spark.udf.register('my_udf', abs)\n    return spark.range(1)\n"
+        "bronze.functions",
+        "def run(spark, context):\n    spark.udf.register('my_udf', abs)\n    return"
+        " spark.range(1)\n",
     )
     for ask in (_plan, _compile, _release):
         ask(drafts)
 
 
 def test_what_functions_a_server_has_is_left_to_the_server(tmp_path: Path) -> None:
-    for number, conf in enumerate(({"spark.sql.extensions": "org.example.Functions"}, {"spark.jars": "functions.jar"})):
+    for number, conf in enumerate(
+        ({"spark.sql.extensions": "org.example.Functions"}, {"spark.jars": "functions.jar"})
+    ):
         made = TestLake(tmp_path / str(number), settings={"spark": {"conf": conf}})
         made.pipeline("silver.orders", "SELECT my_udf(1) AS a")
         _plan(made)

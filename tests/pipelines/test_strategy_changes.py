@@ -1,4 +1,6 @@
-"""Tables that were written otherwise before: refused where rows would be falsified, on real Spark and Iceberg."""
+"""Tables that were written otherwise before: refused where rows would be falsified, on real Spark
+and Iceberg.
+"""
 
 from typing import Any
 
@@ -18,7 +20,12 @@ FOLLOWING = "on_schema_change: append"
 
 def frame(**columns: list[Any]) -> pa.Table:
     types = {"id": pa.int32(), "amount": pa.int32()}
-    return pa.table({name: pa.array(values, types.get(name, pa.timestamp("us", "UTC"))) for name, values in columns.items()})
+    return pa.table(
+        {
+            name: pa.array(values, types.get(name, pa.timestamp("us", "UTC")))
+            for name, values in columns.items()
+        }
+    )
 
 
 def refused(shop: TestLake, values: str, config: str) -> str:
@@ -40,11 +47,14 @@ def ran(shop: TestLake, values: str, config: str, **options: bool) -> dict[str, 
 def versions(shop: TestLake) -> list[tuple[int, int, bool, bool]]:
     """By id and amount: since when is known, and whether it is closed."""
     return sorted(
-        (row["id"], row["amount"], row["valid_from"] is not None, row["valid_to"] is not None) for row in shop.rows("silver.a")
+        (row["id"], row["amount"], row["valid_from"] is not None, row["valid_to"] is not None)
+        for row in shop.rows("silver.a")
     )
 
 
-def test_a_table_becomes_a_history_only_if_columns_may_come_and_no_row_is_without_its_beginning(shop: TestLake) -> None:
+def test_a_table_becomes_a_history_only_if_columns_may_come_and_no_row_is_without_its_beginning(
+    shop: TestLake,
+) -> None:
     ran(shop, "(1, 1), (2, 2)", UPSERT)
     shop.lake.write("silver.a", frame(id=[2, 3], amount=[3, 3]))
     assert "several rows" in refused(shop, "(2, 9), (4, 9)", UPSERT)
@@ -62,11 +72,18 @@ def test_a_table_becomes_a_history_only_if_columns_may_come_and_no_row_is_withou
         (4, 4, True, False),
     ]
     assert changed is not None
-    since = {row["valid_from"] for row in shop.rows("silver.a") if row["id"] in {2, 3} or row["amount"] == 1}
+    since = {
+        row["valid_from"]
+        for row in shop.rows("silver.a")
+        if row["id"] in {2, 3} or row["amount"] == 1
+    }
     assert [at.replace(microsecond=0) for at in since] == [changed.at.replace(microsecond=0)]
 
     before = shop.rows("silver.a")
-    times = {name: [row[name] for row in before if row["amount"] == 1] for name in ("valid_from", "valid_to")}
+    times = {
+        name: [row[name] for row in before if row["amount"] == 1]
+        for name in ("valid_from", "valid_to")
+    }
     edited = frame(id=[1], amount=[1], **times)
     for mode in ("merge", "delete_insert"):
         with pytest.raises(BadBatch, match="valid_from and valid_to"):
@@ -85,7 +102,10 @@ def test_a_table_becomes_a_history_only_if_columns_may_come_and_no_row_is_withou
 
 
 def test_an_empty_extract_closes_and_deletes_nothing_unless_that_is_said(shop: TestLake) -> None:
-    closing, nothing = f"{HISTORY}\nscd_close_absent: true", "SELECT * FROM VALUES (1, 1) AS t(id, amount) WHERE id > 1"
+    closing, nothing = (
+        f"{HISTORY}\nscd_close_absent: true",
+        "SELECT * FROM VALUES (1, 1) AS t(id, amount) WHERE id > 1",
+    )
     ran(shop, "(1, 1), (2, 2)", closing)
     shop.pipeline("silver.a", nothing, closing)
     record = shop.run("silver.a")["silver.a"]
@@ -101,7 +121,9 @@ def test_an_empty_extract_closes_and_deletes_nothing_unless_that_is_said(shop: T
     assert [row["_deleted_at"] for row in shop.rows("silver.b")] == [None]
 
 
-def test_empty_texts_and_infinite_numbers_of_a_csv_file_are_read_as_the_docs_say(shop: TestLake) -> None:
+def test_empty_texts_and_infinite_numbers_of_a_csv_file_are_read_as_the_docs_say(
+    shop: TestLake,
+) -> None:
     config = "merge_strategy: incremental\nunique_key: code\nwatermark_column: at"
     shop.pipeline("silver.a", "SELECT * FROM {{ landing_zone('z') }}", config)
     shop.land("z", "1.csv", 'code,at,n,m\n"",1.5,1,2\na,Inf,2,nan\nb,-Infinity,3,1\nc,NaN,,1\n')
@@ -110,7 +132,9 @@ def test_empty_texts_and_infinite_numbers_of_a_csv_file_are_read_as_the_docs_say
     assert "1 row has NULL in unique_key" in record.error["what"]
     shop.land("z", "zone.yaml", "null_value: none")
     shop.run_one("silver.a")
-    assert [(row["code"], repr(row["at"]), row["n"], row["m"]) for row in shop.rows("silver.a")] == [
+    assert [
+        (row["code"], repr(row["at"]), row["n"], row["m"]) for row in shop.rows("silver.a")
+    ] == [
         ("", "1.5", 1, "2"),
         ("a", "inf", 2, "nan"),  # spelt so it is a text, and the column with it
         ("b", "-inf", 3, "1"),

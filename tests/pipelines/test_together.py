@@ -15,7 +15,9 @@ ADD_UP = "SELECT count(*) AS n, sum(amount) AS total FROM {{ ref('silver.orders'
 
 
 def set_up(shop: TestLake) -> None:
-    shop.pipeline("silver.orders", "SELECT * FROM {{ landing_zone('orders') }}", "merge_strategy: append_only")
+    shop.pipeline(
+        "silver.orders", "SELECT * FROM {{ landing_zone('orders') }}", "merge_strategy: append_only"
+    )
     shop.pipeline("gold.totals", ADD_UP, gates={"sane": "SELECT * FROM {{ this }} WHERE total < 0"})
 
 
@@ -25,22 +27,32 @@ def test_tables_that_depend_on_each_other_are_made_and_published_together(shop: 
     records = shop.run(together=True)
     assert {record.state for record in records.values()} == {"success"}
     assert shop.rows("gold.totals") == [{"n": 2, "total": 11}]
-    assert [pin.snapshot for pin in records["gold.totals"].inputs] == [records["silver.orders"].snapshot]
+    assert [pin.snapshot for pin in records["gold.totals"].inputs] == [
+        records["silver.orders"].snapshot
+    ]
     publication = shop.lake.stores.catalog.pointers()
     assert {str(table) for table in publication} == {"shop.silver.orders", "shop.gold.totals"}
 
 
 @pytest.mark.parametrize("first", [True, False])
-def test_a_failing_gate_of_gold_publishes_nothing_and_the_file_waits(shop: TestLake, first: bool) -> None:
+def test_a_failing_gate_of_gold_publishes_nothing_and_the_file_waits(
+    shop: TestLake, first: bool
+) -> None:
     set_up(shop)
     if not first:
         shop.land("orders", "0.csv", "id,amount\n1,5\n")
         shop.run(together=True)
-    before = {table: shop.lake.tables.describe(table).head() for table in shop.lake.stores.catalog.pointers()}
+    before = {
+        table: shop.lake.tables.describe(table).head()
+        for table in shop.lake.stores.catalog.pointers()
+    }
     shop.land("orders", "1.csv", "id,amount\n2,-50\n")
     records = shop.run(together=True)
     assert {record.state for record in records.values()} == {"failed"}
-    after = {table: shop.lake.tables.describe(table).head() for table in shop.lake.stores.catalog.pointers()}
+    after = {
+        table: shop.lake.tables.describe(table).head()
+        for table in shop.lake.stores.catalog.pointers()
+    }
     assert after == before
     shop.land("orders", "1.csv", "id,amount\n2,50\n")
     assert {record.state for record in shop.run(together=True).values()} == {"success"}
@@ -56,8 +68,12 @@ def test_a_table_somebody_else_works_on_keeps_the_whole_build_from_starting(shop
     assert shop.lake.stores.catalog.pointers() == {}
 
 
-def watching(shop: TestLake, stop: threading.Event) -> tuple[threading.Thread, list[tuple[int, int]]]:
-    """A reader that asks for both tables at one moment, again and again, through PyIceberg's static tables."""
+def watching(
+    shop: TestLake, stop: threading.Event
+) -> tuple[threading.Thread, list[tuple[int, int]]]:
+    """A reader that asks for both tables at one moment, again and again, through PyIceberg's static
+    tables.
+    """
     seen: list[tuple[int, int]] = []
     silver, gold = shop.table("silver.orders"), shop.table("gold.totals")
 
@@ -68,7 +84,13 @@ def watching(shop: TestLake, stop: threading.Event) -> tuple[threading.Thread, l
             while not stop.is_set():
                 pointers = lake.stores.catalog.pointers([silver, gold])
                 if len(pointers) == 2:
-                    seen.append(_read(pointers[silver].location, pointers[gold].location, StaticTable.from_metadata))
+                    seen.append(
+                        _read(
+                            pointers[silver].location,
+                            pointers[gold].location,
+                            StaticTable.from_metadata,
+                        )
+                    )
 
     thread = threading.Thread(target=look)
     thread.start()
@@ -81,9 +103,15 @@ def _read(silver: str, gold: str, opened: Callable[[str], object]) -> tuple[int,
     return rows, total["n"]
 
 
-def test_a_reader_looping_during_many_builds_sees_only_states_in_which_gold_matches_silver(shop: TestLake) -> None:
+def test_a_reader_looping_during_many_builds_sees_only_states_in_which_gold_matches_silver(
+    shop: TestLake,
+) -> None:
     set_up(shop)
-    shop.pipeline("silver.orders", "SELECT {{ var('id') }} AS id, {{ var('amount') }} AS amount", "merge_strategy: append_only")
+    shop.pipeline(
+        "silver.orders",
+        "SELECT {{ var('id') }} AS id, {{ var('amount') }} AS amount",
+        "merge_strategy: append_only",
+    )
     stop = threading.Event()
     thread, seen = watching(shop, stop)
     try:
@@ -131,16 +159,27 @@ def test_an_upstream_that_has_nothing_to_write_is_read_as_it_is_published(shop: 
     assert shop.rows("gold.totals") == [{"n": 1, "total": 5}]
 
 
-def test_a_view_over_a_table_of_the_same_build_is_made_with_it_and_not_without_it(shop: TestLake) -> None:
+def test_a_view_over_a_table_of_the_same_build_is_made_with_it_and_not_without_it(
+    shop: TestLake,
+) -> None:
     def build(amount: str, *columns: str) -> dict[str, str]:
         shop.pipeline("silver.orders", f"SELECT 1 AS id, {amount}", "on_schema_change: append")
-        shop.pipeline("silver.paid", f"SELECT {', '.join(columns)} FROM {{{{ ref('silver.orders') }}}}", "materialized: view")
+        shop.pipeline(
+            "silver.paid",
+            f"SELECT {', '.join(columns)} FROM {{{{ ref('silver.orders') }}}}",
+            "materialized: view",
+        )
         shop.pipeline("gold.paid", "SELECT * FROM {{ ref('silver.paid') }} p", "materialized: view")
-        shop.pipeline("gold.totals", ADD_UP, gates={"sane": "SELECT * FROM {{ this }} WHERE total < 0"})
+        shop.pipeline(
+            "gold.totals", ADD_UP, gates={"sane": "SELECT * FROM {{ this }} WHERE total < 0"}
+        )
         return {name: record.state for name, record in shop.run(together=True).items()}
 
     def seen() -> list[dict[str, int]]:
-        return [row.asDict() for row in shop.lake.spark.sql("SELECT * FROM lake.shop.gold.paid").collect()]
+        return [
+            row.asDict()
+            for row in shop.lake.spark.sql("SELECT * FROM lake.shop.gold.paid").collect()
+        ]
 
     assert set(build("5 AS amount", "id", "amount").values()) == {"success"}
     assert seen() == [{"id": 1, "amount": 5}]

@@ -23,7 +23,9 @@ def taken(tmp_path: Path) -> tuple[TestLake, Lease]:
     return shop, shop.lake.stores.leases.acquire(ORDERS, holder="you", limit=600)
 
 
-def test_a_lease_that_comes_free_while_it_is_waited_for_is_taken(taken: tuple[TestLake, Lease]) -> None:
+def test_a_lease_that_comes_free_while_it_is_waited_for_is_taken(
+    taken: tuple[TestLake, Lease],
+) -> None:
     shop, theirs = taken
     leases = shop.lake.stores.leases
     told: list[str] = []
@@ -32,7 +34,9 @@ def test_a_lease_that_comes_free_while_it_is_waited_for_is_taken(taken: tuple[Te
         told.append(held.holder)
         leases.release(theirs)
 
-    with hold_lease(leases, ORDERS, holder="me", limit=60, wait=LeaseWait(600, on_wait=give_it_back)) as held:
+    with hold_lease(
+        leases, ORDERS, holder="me", limit=60, wait=LeaseWait(600, on_wait=give_it_back)
+    ) as held:
         assert leases.holder(ORDERS) == held.lease
     assert told == ["you"]
 

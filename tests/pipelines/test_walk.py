@@ -10,7 +10,12 @@ from lakebed.pipelines.running.builds.walk import walk
 from lakebed.ports import RunRecord, RunState
 
 A, B, C, D = (TableName("shop", "silver", name) for name in "abcd")
-DEPENDS = {A: frozenset[TableName](), B: frozenset({A}), C: frozenset({B}), D: frozenset[TableName]()}
+DEPENDS = {
+    A: frozenset[TableName](),
+    B: frozenset({A}),
+    C: frozenset({B}),
+    D: frozenset[TableName](),
+}
 
 
 def a_record(table: TableName, state: RunState = "success") -> RunRecord:
@@ -24,17 +29,27 @@ def test_each_table_follows_what_it_reads() -> None:
         seen.append(table)
         return a_record(table)
 
-    records = walk([A, B, C, D], DEPENDS, work, lambda table, _: a_record(table, "skipped"), threads=3)
+    records = walk(
+        [A, B, C, D], DEPENDS, work, lambda table, _: a_record(table, "skipped"), threads=3
+    )
     assert [record.table for record in records] == [A, B, C, D]
     assert seen.index(A) < seen.index(B) < seen.index(C)
 
 
 @pytest.mark.parametrize(("fail_fast", "skipped"), [(False, {B, C}), (True, {B, C, D})])
-def test_a_failure_skips_what_reads_it_and_with_fail_fast_everything(fail_fast: bool, skipped: set[TableName]) -> None:
+def test_a_failure_skips_what_reads_it_and_with_fail_fast_everything(
+    fail_fast: bool, skipped: set[TableName]
+) -> None:
     def work(table: TableName) -> RunRecord:
         return a_record(table, "failed" if table == A else "success")
 
-    records = walk([A, B, C, D], DEPENDS, work, lambda table, _: a_record(table, "skipped"), fail_fast=fail_fast)
+    records = walk(
+        [A, B, C, D],
+        DEPENDS,
+        work,
+        lambda table, _: a_record(table, "skipped"),
+        fail_fast=fail_fast,
+    )
     assert {record.table for record in records if record.state == "skipped"} == skipped
 
 
@@ -68,5 +83,11 @@ def test_an_interruption_asks_the_work_under_way_to_end(monkeypatch: pytest.Monk
 
     monkeypatch.setattr("lakebed.pipelines.running.builds.walk.wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        walk([A], {A: frozenset()}, work, lambda table, _: a_record(table, "skipped"), interrupt=stop.set)
+        walk(
+            [A],
+            {A: frozenset()},
+            work,
+            lambda table, _: a_record(table, "skipped"),
+            interrupt=stop.set,
+        )
     assert ended.is_set()

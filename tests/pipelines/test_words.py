@@ -19,11 +19,16 @@ from lakebed.tables import STRATEGIES, ArrangementChange, arrangement_of, plan_a
 
 TABLE, ZONE = TableName("shop", "silver", "orders"), ZoneName("shop", "orders")
 MERGE = STRATEGIES["incremental"].model_validate({"unique_key": ["id", "at"]})
-READ = steps.Calculate("shop/pipelines/silver/orders/pipeline.sql", (InputPin(TABLE, 7), InputPin(TABLE, None)))
+READ = steps.Calculate(
+    "shop/pipelines/silver/orders/pipeline.sql", (InputPin(TABLE, 7), InputPin(TABLE, None))
+)
 
 
 def files(count: int) -> tuple[FileInfo, ...]:
-    return tuple(FileInfo(f"{ZONE.folder}/sub/{number}.csv", 1, "e", datetime.now(UTC)) for number in range(count))
+    return tuple(
+        FileInfo(f"{ZONE.folder}/sub/{number}.csv", 1, "e", datetime.now(UTC))
+        for number in range(count)
+    )
 
 
 SAID: list[tuple[RunStep, str]] = [
@@ -32,9 +37,21 @@ SAID: list[tuple[RunStep, str]] = [
         steps.OpenZone(ZONE, "*.csv", files(5)),
         "read 5 files of shop.orders that match '*.csv': sub/0.csv, sub/1.csv, sub/2.csv, …",
     ),
-    (READ, "run shop/pipelines/silver/orders/pipeline.sql over shop.silver.orders at 7, shop.silver.orders (no rows yet)"),
     (
-        steps.Replay(1, 3, Batch({(ZONE, None): files(2)}, "0" * 32, datetime(2026, 1, 2, 3, 4, tzinfo=UTC)), TABLE, MERGE),
+        READ,
+        (
+            "run shop/pipelines/silver/orders/pipeline.sql over shop.silver.orders at 7,"
+            " shop.silver.orders (no rows yet)"
+        ),
+    ),
+    (
+        steps.Replay(
+            1,
+            3,
+            Batch({(ZONE, None): files(2)}, "0" * 32, datetime(2026, 1, 2, 3, 4, tzinfo=UTC)),
+            TABLE,
+            MERGE,
+        ),
         "replay 1 of 3: 2 files of the run 0000000000000000 of 2026-01-02 03:04, by incremental",
     ),
     (
@@ -43,28 +60,52 @@ SAID: list[tuple[RunStep, str]] = [
     ),
     (steps.Stage(TABLE), "compute the result once, into a hidden table"),
     (steps.CheckKeys(("id", "at"), None), "check the key id, at: never NULL"),
-    (steps.CheckKeys(("id",), "at"), "check the key id: never NULL; of repeated keys the newest by at wins"),
+    (
+        steps.CheckKeys(("id",), "at"),
+        "check the key id: never NULL; of repeated keys the newest by at wins",
+    ),
     (steps.PrepareSchema("append"), "compare columns: add new columns (append)"),
     (
         steps.PrepareSchema("fail", (("a", "b"), ("c", "d"))),
-        "compare columns: fail unless the result has the table's columns (fail); publishing renames a to b, c to d",
+        (
+            "compare columns: fail unless the result has the table's columns (fail); publishing"
+            " renames a to b, c to d"
+        ),
     ),
     (
-        steps.EvolveArrangement(TABLE, plan_arrangement(arrangement_of(["c"], []), arrangement_of(["day(at)"], ["id desc"]))),
+        steps.EvolveArrangement(
+            TABLE,
+            plan_arrangement(arrangement_of(["c"], []), arrangement_of(["day(at)"], ["id desc"])),
+        ),
         "no longer partition by c, partition by day(at), sort by id desc: new files only",
     ),
     (steps.EvolveArrangement(TABLE, ArrangementChange(sort=())), "no longer sort: new files only"),
     (steps.CreateHidden(TABLE), "create the table under a hidden name"),
     (steps.OpenBranch(TABLE, "run_1", 5), "open the branch run_1"),
-    (steps.Write(TABLE, MERGE), "write by incremental: insert new keys and update existing ones (by id, at)"),
+    (
+        steps.Write(TABLE, MERGE),
+        "write by incremental: insert new keys and update existing ones (by id, at)",
+    ),
     (steps.Write(TABLE, MERGE, replaces=True), "replace all rows"),
     (steps.Execute(TABLE, read_change("DELETE FROM orders")), "run the DELETE on the branch"),
     (steps.DropStage(TABLE), "remove the hidden table"),
-    (steps.RunGate(Gate("known", "SELECT 1", "x.sql", description="all is known")), "run the gate known (blocks): all is known"),
-    (steps.RunGate(Gate("known", "SELECT 1", "x.sql", severity="warn")), "run the gate known (warns)"),
-    (steps.Publish(TABLE, "main"), "publish shop.silver.orders: main moves, and readers see the new rows"),
+    (
+        steps.RunGate(Gate("known", "SELECT 1", "x.sql", description="all is known")),
+        "run the gate known (blocks): all is known",
+    ),
+    (
+        steps.RunGate(Gate("known", "SELECT 1", "x.sql", severity="warn")),
+        "run the gate known (warns)",
+    ),
+    (
+        steps.Publish(TABLE, "main"),
+        "publish shop.silver.orders: main moves, and readers see the new rows",
+    ),
     (steps.CreateView(TABLE), "create the view shop.silver.orders"),
-    (steps.ArchiveFiles(ZONE), "move files of shop.orders that every reader has taken to _processed/"),
+    (
+        steps.ArchiveFiles(ZONE),
+        "move files of shop.orders that every reader has taken to _processed/",
+    ),
 ]
 
 
@@ -81,12 +122,19 @@ def test_every_step_has_its_words() -> None:
 def test_every_strategy_has_its_words(name: str) -> None:
     kind: type[BaseModel] = STRATEGIES[name]
     needed = {"unique_key": ("id",), "partition_column": "day"}
-    strategy: Any = kind.model_validate({field: value for field, value in needed.items() if field in kind.model_fields})
+    strategy: Any = kind.model_validate(
+        {field: value for field, value in needed.items() if field in kind.model_fields}
+    )
     assert step_text(steps.Write(TABLE, strategy)).startswith(f"write by {name}: ")
 
 
 def test_a_plan_tells_its_strategy_and_inputs() -> None:
     written = RunPlan(table=TABLE, run_id="r", prepare=(READ, steps.Write(TABLE, MERGE)))
     assert (plan_strategy(written), plan_inputs(written)) == ("incremental", READ.inputs)
-    assert plan_strategy(RunPlan(table=TABLE, run_id="r", prepare=(READ,), publish=(steps.CreateView(TABLE),))) == "view"
+    assert (
+        plan_strategy(
+            RunPlan(table=TABLE, run_id="r", prepare=(READ,), publish=(steps.CreateView(TABLE),))
+        )
+        == "view"
+    )
     assert plan_strategy(RunPlan(table=TABLE, run_id="r", reason="no file is waiting")) == ""

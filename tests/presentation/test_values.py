@@ -42,7 +42,10 @@ AT = datetime(2026, 11, 15, 9, 30, tzinfo=UTC)
         (Decimal("1.50"), "1.50"),
         ((1, (2,)), [1, [2]]),
         (MappingProxyType({"a": (AT,)}), {"a": ["2026-11-15T09:30:00+00:00"]}),
-        (_Outer("x", _Inner(AT)), {"name": "x", "inner": {"at": "2026-11-15T09:30:00+00:00"}, "many": []}),
+        (
+            _Outer("x", _Inner(AT)),
+            {"name": "x", "inner": {"at": "2026-11-15T09:30:00+00:00"}, "many": []},
+        ),
     ],
 )
 def test_any_value_has_a_form_that_json_knows(value: Any, expected: Any) -> None:
@@ -51,7 +54,9 @@ def test_any_value_has_a_form_that_json_knows(value: Any, expected: Any) -> None
 
 
 def test_fields_are_replaced_in_their_place_and_others_are_added_behind() -> None:
-    shown = fields_of(_Outer("x", _Inner(AT)), name=TableName("shop", "silver", "orders").parts, label="OK")
+    shown = fields_of(
+        _Outer("x", _Inner(AT)), name=TableName("shop", "silver", "orders").parts, label="OK"
+    )
     assert list(shown) == ["name", "inner", "many", "label"]
     assert shown["name"] == ["shop", "silver", "orders"]
 

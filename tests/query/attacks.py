@@ -1,4 +1,7 @@
-"""SQL that reaches for what is not the lake's, each with a word of the refusal. All of it means something to some DuckDB."""
+"""SQL that reaches for what is not the lake's, each with a word of the refusal.
+
+All of it means something to some DuckDB.
+"""
 
 SECRET = "CANARY-7f3a"
 
@@ -234,23 +237,50 @@ HONEST = [
     "SELECT * FROM silver.orders",
     "select ID from ORDERS o where o.id > 1 order by 1 limit 2",
     "FROM orders SELECT id",
-    "WITH a AS (SELECT id FROM orders), b AS (SELECT id FROM a) SELECT count(*) FROM a JOIN b USING (id)",
-    "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 5) SELECT sum(n) FROM r",
+    (
+        "WITH a AS (SELECT id FROM orders), b AS (SELECT id FROM a) SELECT count(*) FROM a JOIN b"
+        " USING (id)"
+    ),
+    (
+        "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 5) SELECT"
+        " sum(n) FROM r"
+    ),
     "SELECT 1 UNION SELECT 2 EXCEPT SELECT 3",
     "VALUES (1, 'a'), (2, 'b')",
-    "SELECT id, row_number() OVER (ORDER BY id), sum(id) OVER w FROM orders WINDOW w AS (PARTITION BY id % 2) QUALIFY id > 0",
-    "SELECT upper(name), lower(name) || 'x', name LIKE 'a%', regexp_replace(name, 'a', 'b') FROM orders",
-    "SELECT date_trunc('month', DATE '2026-01-02'), extract(year FROM TIMESTAMP '2026-01-02 03:04:05'), now() > '2020-01-01'",
-    "SELECT list_transform([1, 2], x -> x + 1), [x * 2 FOR x IN [1, 2] IF x > 1], {'a': 1}.a, MAP {'k': 2}['k']",
-    "SELECT CASE WHEN id > 1 THEN 'x' ELSE 'y' END, coalesce(NULL, id), id::DOUBLE, TRY_CAST('a' AS INT) FROM orders",
+    (
+        "SELECT id, row_number() OVER (ORDER BY id), sum(id) OVER w FROM orders WINDOW w AS"
+        " (PARTITION BY id % 2) QUALIFY id > 0"
+    ),
+    (
+        "SELECT upper(name), lower(name) || 'x', name LIKE 'a%', regexp_replace(name, 'a', 'b')"
+        " FROM orders"
+    ),
+    (
+        "SELECT date_trunc('month', DATE '2026-01-02'), extract(year FROM TIMESTAMP '2026-01-02"
+        " 03:04:05'), now() > '2020-01-01'"
+    ),
+    (
+        "SELECT list_transform([1, 2], x -> x + 1), [x * 2 FOR x IN [1, 2] IF x > 1], {'a': 1}.a,"
+        " MAP {'k': 2}['k']"
+    ),
+    (
+        "SELECT CASE WHEN id > 1 THEN 'x' ELSE 'y' END, coalesce(NULL, id), id::DOUBLE,"
+        " TRY_CAST('a' AS INT) FROM orders"
+    ),
     "SELECT * EXCLUDE (name) REPLACE (id + 1 AS id) FROM orders",
     "SELECT COLUMNS('i.*') FROM orders",
-    "SELECT count(*) FILTER (WHERE id > 1), count(DISTINCT name), median(id), quantile_cont(id, 0.5) FROM orders",
+    (
+        "SELECT count(*) FILTER (WHERE id > 1), count(DISTINCT name), median(id), quantile_cont(id,"
+        " 0.5) FROM orders"
+    ),
     "SELECT id FROM orders GROUP BY ALL ORDER BY ALL",
     "SELECT * FROM orders PIVOT (count(*) FOR name IN ('a', 'b'))",
     "SELECT a.id FROM orders a ASOF JOIN orders b ON a.id >= b.id",
     "SELECT * FROM range(3) r(i), unnest([1, 2]) u(j), generate_series(1, 2)",
-    "SELECT id IN (SELECT id FROM orders), EXISTS (SELECT 1 FROM orders), id = ANY (SELECT id FROM orders) FROM orders",
+    (
+        "SELECT id IN (SELECT id FROM orders), EXISTS (SELECT 1 FROM orders), id = ANY (SELECT id"
+        " FROM orders) FROM orders"
+    ),
     "SELECT to_json({'a': 1}), json_extract('{\"a\": 1}', '$.a'), '{\"a\": 1}'::JSON ->> 'a'",
     "SELECT 'read_text(''/etc/passwd'')', 'SELECT 1; DROP TABLE t' -- COPY t TO 'x'",
     "SELECT e'a\\n', $$it's$$, 0x1F, 1e3, 1_000, INTERVAL 2 DAYS",

@@ -1,4 +1,6 @@
-"""Statements made from attacks and honest queries by cutting, joining and wrapping; and the process in which they are tried."""
+"""Statements made from attacks and honest queries by cutting, joining and wrapping; and the process
+in which they are tried.
+"""
 
 import json
 import random
@@ -50,7 +52,9 @@ def statements(count: int, *, seed: int) -> list[str]:
 def _made(chance: random.Random, seeds: list[str]) -> str:
     text = chance.choice(seeds)
     for _ in range(chance.randint(1, 4)):
-        text = chance.choice((_wrapped, _spliced, _cut, _doubled, _inserted, _cased, _swapped))(chance, text, seeds)
+        text = chance.choice((_wrapped, _spliced, _cut, _doubled, _inserted, _cased, _swapped))(
+            chance, text, seeds
+        )
     return text[:30_000]
 
 
@@ -90,11 +94,15 @@ def _cased(chance: random.Random, text: str, seeds: list[str]) -> str:
 
 def _swapped(chance: random.Random, text: str, seeds: list[str]) -> str:
     """A table, or whatever follows FROM, in exchange for something else."""
-    return re.sub(r"(?i)(from\s+)[\w.\"]+", lambda found: found[1] + chance.choice(_BITS), text, count=1)
+    return re.sub(
+        r"(?i)(from\s+)[\w.\"]+", lambda found: found[1] + chance.choice(_BITS), text, count=1
+    )
 
 
 def main() -> None:
-    """Try each statement of the job: what the walls say, and what a locked connection does with it although they said no."""
+    """Try each statement of the job: what the walls say, and what a locked connection does with it
+    although they said no.
+    """
     job: dict[str, Any] = json.load(sys.stdin)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for sql in job["statements"]:

@@ -1,4 +1,6 @@
-"""A lake with tables of every common type in several files each, and the same rows as plain tables of DuckDB."""
+"""A lake with tables of every common type in several files each, and the same rows as plain tables
+of DuckDB.
+"""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -32,7 +34,9 @@ _FLOATS = [0.0, -0.0, 1.5, -2.25, 1e300, float("inf"), float("-inf"), float("nan
 
 
 def make_lake(folder: Path, **values: Any) -> Lake:
-    create_lake(folder, settings=values, environment={"LAKEBED_CACHE": str(folder.parent / "cache")})
+    create_lake(
+        folder, settings=values, environment={"LAKEBED_CACHE": str(folder.parent / "cache")}
+    )
     return open_lake(folder, environment={"LAKEBED_CACHE": str(folder.parent / "cache")})
 
 
@@ -42,7 +46,12 @@ def bench_of(lake: Lake, namespace: str = "shop") -> RealBench:
 
 
 def add_table(
-    bench: RealBench, name: str, parts: Sequence[pa.Table], *, layer: str = "silver", schema: pa.Schema = SCHEMA
+    bench: RealBench,
+    name: str,
+    parts: Sequence[pa.Table],
+    *,
+    layer: str = "silver",
+    schema: pa.Schema = SCHEMA,
 ) -> TableName:
     """A table whose every part is a commit, hence a file."""
     table = TableName(bench.namespace, layer, name)
@@ -81,7 +90,9 @@ def plain_copy(tables: Mapping[str, Sequence[pa.Table]]) -> Any:
     """The same rows in a DuckDB of their own, which prunes nothing."""
     connection = duckdb.connect()
     connection.execute("SET TimeZone = 'UTC'")
-    connection.execute("SET disabled_optimizers = 'join_filter_pushdown'")  # DuckDB's issue 22924: other rows below a LIMIT
+    connection.execute(
+        "SET disabled_optimizers = 'join_filter_pushdown'"
+    )  # DuckDB's issue 22924: other rows below a LIMIT
     for name, parts in tables.items():
         connection.register("rows_", pa.concat_tables(parts))
         connection.execute(f"CREATE TABLE {name} AS SELECT * FROM rows_")

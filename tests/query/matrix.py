@@ -1,4 +1,6 @@
-"""One table with a column of every type that Spark, DuckDB and PyIceberg share, its edge values, and predicates over them."""
+"""One table with a column of every type that Spark, DuckDB and PyIceberg share, its edge values,
+and predicates over them.
+"""
 # ruff: noqa: DTZ001 - Iceberg's timestamp has no zone
 
 import math
@@ -18,28 +20,86 @@ TYPES: dict[str, tuple[str, list[Any]]] = {
     "b": ("boolean", [True, False]),
     "i": ("int", [0, 1, -1, 2**31 - 1, -(2**31)]),
     "l": ("long", [0, 1, -1, 2**63 - 1, -(2**63)]),
-    "f": ("float", [0.0, -0.0, NAN, 1.5, -1.5, INF, -INF, 3.4028234663852886e38, 1.401298464324817e-45]),
+    "f": (
+        "float",
+        [0.0, -0.0, NAN, 1.5, -1.5, INF, -INF, 3.4028234663852886e38, 1.401298464324817e-45],
+    ),
     "d": ("double", [0.0, -0.0, NAN, 1.5, -1.5, INF, -INF, 1.7976931348623157e308, 5e-324]),
     "dec9": (
         "decimal(9, 2)",
-        [Decimal("0.00"), Decimal("0.01"), Decimal("-0.01"), Decimal("9999999.99"), Decimal("-9999999.99")],
+        [
+            Decimal("0.00"),
+            Decimal("0.01"),
+            Decimal("-0.01"),
+            Decimal("9999999.99"),
+            Decimal("-9999999.99"),
+        ],
     ),
-    "dec18": ("decimal(18, 4)", [Decimal("0.0000"), Decimal("99999999999999.9999"), Decimal("-99999999999999.9999")]),
+    "dec18": (
+        "decimal(18, 4)",
+        [Decimal("0.0000"), Decimal("99999999999999.9999"), Decimal("-99999999999999.9999")],
+    ),
     "dec38": (
         "decimal(38, 10)",
-        [Decimal("0E-10"), Decimal("9" * 28 + "." + "9" * 10), Decimal("-" + "9" * 28 + "." + "9" * 10)],
+        [
+            Decimal("0E-10"),
+            Decimal("9" * 28 + "." + "9" * 10),
+            Decimal("-" + "9" * 28 + "." + "9" * 10),
+        ],
     ),
-    "dt": ("date", [date(1970, 1, 1), date(1969, 12, 31), date(1, 1, 1), date(9999, 12, 31), date(1582, 10, 10)]),
+    "dt": (
+        "date",
+        [
+            date(1970, 1, 1),
+            date(1969, 12, 31),
+            date(1, 1, 1),
+            date(9999, 12, 31),
+            date(1582, 10, 10),
+        ],
+    ),
     "ts": (
         "timestamp",
-        [datetime(1970, 1, 1), datetime(1969, 12, 31, 23, 59, 59, 999999), FAR, LATE, datetime(2026, 3, 29, 2, 30)],
+        [
+            datetime(1970, 1, 1),
+            datetime(1969, 12, 31, 23, 59, 59, 999999),
+            FAR,
+            LATE,
+            datetime(2026, 3, 29, 2, 30),
+        ],
     ),
-    "tz": ("timestamptz", [datetime(1970, 1, 1, tzinfo=UTC), FAR.replace(tzinfo=UTC), LATE.replace(tzinfo=UTC)]),
+    "tz": (
+        "timestamptz",
+        [datetime(1970, 1, 1, tzinfo=UTC), FAR.replace(tzinfo=UTC), LATE.replace(tzinfo=UTC)],
+    ),
     "s": (
         "string",
-        ["", "a", "A", "ab", "b", " ", "it's", 'q"q', "ä", "日本", "\U0001f600", "a%b_c", "x" * 300, "nul\0nul", "back\\s"],
+        [
+            "",
+            "a",
+            "A",
+            "ab",
+            "b",
+            " ",
+            "it's",
+            'q"q',
+            "ä",
+            "日本",
+            "\U0001f600",
+            "a%b_c",
+            "x" * 300,
+            "nul\0nul",
+            "back\\s",
+        ],
     ),
-    "u": ("uuid", [UUID(int=0), UUID(int=2**128 - 1), UUID("123e4567-e89b-12d3-a456-426614174000"), UUID(int=2**127)]),
+    "u": (
+        "uuid",
+        [
+            UUID(int=0),
+            UUID(int=2**128 - 1),
+            UUID("123e4567-e89b-12d3-a456-426614174000"),
+            UUID(int=2**127),
+        ],
+    ),
     "fx": ("fixed[4]", [b"\0\0\0\0", b"\xff\xff\xff\xff", b"abcd", b"\x80\0\0\0"]),
     "bin": ("binary", [b"", b"\0", b"\xff", b"abc", b"\x80\x81"]),
     "li": ("list<int>", [[], [1], [1, None, 3], [None]]),
@@ -48,10 +108,15 @@ TYPES: dict[str, tuple[str, list[Any]]] = {
     "ms": ("map<string, struct<x: int>>", [[("k", {"x": 1}), ("n", {"x": None})]]),
     "st": (
         "struct<a: int, b: string, c: struct<d: double>>",
-        [{"a": 1, "b": "x", "c": {"d": 1.5}}, {"a": None, "b": None, "c": {"d": None}}, {"a": -1, "b": "", "c": {"d": NAN}}],
+        [
+            {"a": 1, "b": "x", "c": {"d": 1.5}},
+            {"a": None, "b": None, "c": {"d": None}},
+            {"a": -1, "b": "", "c": {"d": NAN}},
+        ],
     ),
 }
-# Names that Avro would not take, which Iceberg's writers store in other letters; and such names inside of others.
+# Names that Avro would not take, which Iceberg's writers store in other letters; and such names
+# inside of others.
 ODD: dict[str, tuple[str, list[Any]]] = {
     "my col": TYPES["l"],
     "a-b": TYPES["s"],
@@ -68,10 +133,32 @@ ODD: dict[str, tuple[str, list[Any]]] = {
         "struct<a: int, `in-ner`: struct<`d.d`: double>>",
         [{"a": 1, "in-ner": {"d.d": 1.5}}, {"a": None, "in-ner": None}],
     ),
-    "ol": ("list<struct<`1a`: int, `b b`: string>>", [[], [{"1a": 1, "b b": "x"}, {"1a": None, "b b": None}]]),
-    "om": ("map<string, struct<`x$`: list<struct<`y€`: int>>>>", [[("k", {"x$": [{"y€": 1}, {"y€": None}]})]]),
+    "ol": (
+        "list<struct<`1a`: int, `b b`: string>>",
+        [[], [{"1a": 1, "b b": "x"}, {"1a": None, "b b": None}]],
+    ),
+    "om": (
+        "map<string, struct<`x$`: list<struct<`y€`: int>>>>",
+        [[("k", {"x$": [{"y€": 1}, {"y€": None}]})]],
+    ),
 }
-COMPARED = ("b", "i", "l", "f", "d", "dec9", "dec18", "dec38", "dt", "ts", "tz", "s", "u", "fx", "bin")
+COMPARED = (
+    "b",
+    "i",
+    "l",
+    "f",
+    "d",
+    "dec9",
+    "dec18",
+    "dec38",
+    "dt",
+    "ts",
+    "tz",
+    "s",
+    "u",
+    "fx",
+    "bin",
+)
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=")
 
 
@@ -89,7 +176,9 @@ def rows(count: int, types: dict[str, tuple[str, list[Any]]] = TYPES) -> list[di
 
 @dataclass(frozen=True)
 class Predicate:
-    """A condition in the words of each engine; `column op values` for PyIceberg, where it can say it."""
+    """A condition in the words of each engine; `column op values` for PyIceberg, where it can say
+    it.
+    """
 
     column: str
     op: str
@@ -99,7 +188,8 @@ class Predicate:
 
 
 def predicates(columns: dict[str, str], most: int = 5) -> Iterator[Predicate]:
-    """Every operator over these columns; `columns` is what each is called by now → whose values it has, the first `most`.
+    """Every operator over these columns; `columns` is what each is called by now → whose values it
+    has, the first `most`.
 
     A name that is not plain is that of a column; a plain one may be the path to a nested field.
     """
@@ -121,9 +211,16 @@ def predicates(columns: dict[str, str], most: int = 5) -> Iterator[Predicate]:
 
 
 def _made(column: str, kind: str, op: str, values: tuple[Any, ...], text: str) -> Predicate:
-    by_spark, by_duckdb = ([literal(kind, value) for value in values] for literal in (spark_literal, duckdb_literal))
-    for_spark, for_duckdb = (quote(column) if column in ODD else column for quote in (spark_identifier, duckdb_identifier))
-    return Predicate(column, op, values, text.format(for_spark, *by_spark), text.format(for_duckdb, *by_duckdb))
+    by_spark, by_duckdb = (
+        [literal(kind, value) for value in values] for literal in (spark_literal, duckdb_literal)
+    )
+    for_spark, for_duckdb = (
+        quote(column) if column in ODD else column
+        for quote in (spark_identifier, duckdb_identifier)
+    )
+    return Predicate(
+        column, op, values, text.format(for_spark, *by_spark), text.format(for_duckdb, *by_duckdb)
+    )
 
 
 def spark_literal(kind: str, value: Any) -> str:
@@ -177,7 +274,9 @@ def _clock(value: datetime) -> str:
 
 
 def canonical(value: Any) -> Any:
-    """A value that compares equal exactly where the stored values are the same, whichever engine handed it over."""
+    """A value that compares equal exactly where the stored values are the same, whichever engine
+    handed it over.
+    """
     match value:
         case bool() | int() | str() | None:
             return value

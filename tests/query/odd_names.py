@@ -1,10 +1,29 @@
-"""Column names that Avro would not take, at every depth: Iceberg's writers store them in other letters."""
+"""Column names that Avro would not take, at every depth: Iceberg's writers store them in other
+letters.
+"""
 
 from typing import Any
 
 import pyarrow as pa
 
-NAMES = ("my col", "a-b", "a.b", "1st", "x$y", "count(*)", "€", "it's", "a/b", 'q"q', "b`t", "x²", "😀", "größe", "a,b:c", " {} ")
+NAMES = (
+    "my col",
+    "a-b",
+    "a.b",
+    "1st",
+    "x$y",
+    "count(*)",
+    "€",
+    "it's",
+    "a/b",
+    'q"q',
+    "b`t",
+    "x²",
+    "😀",
+    "größe",
+    "a,b:c",
+    " {} ",
+)
 
 _INNER = pa.struct([(name, pa.int64()) for name in NAMES])
 SCHEMA = pa.schema(
@@ -14,7 +33,10 @@ SCHEMA = pa.schema(
         pa.field("in-struct", _INNER),
         pa.field("in_list", pa.list_(_INNER)),
         pa.field("in_map", pa.map_(pa.string(), _INNER)),
-        pa.field("deep", pa.struct([("un it", pa.list_(pa.struct([("m-p", pa.map_(pa.string(), _INNER))])))])),
+        pa.field(
+            "deep",
+            pa.struct([("un it", pa.list_(pa.struct([("m-p", pa.map_(pa.string(), _INNER))])))]),
+        ),
     ]
 )
 FLAT = ("id", *NAMES)  # what can be read by field id alone
@@ -23,7 +45,12 @@ FLAT = ("id", *NAMES)  # what can be read by field id alone
 def row(number: int) -> dict[str, Any]:
     """Each value tells its row and its column."""
     inner = {name: number * 100 + place for place, name in enumerate(NAMES)}
-    nested = {"in-struct": inner, "in_list": [inner], "in_map": [("k", inner)], "deep": {"un it": [{"m-p": [("k", inner)]}]}}
+    nested = {
+        "in-struct": inner,
+        "in_list": [inner],
+        "in_map": [("k", inner)],
+        "deep": {"un it": [{"m-p": [("k", inner)]}]},
+    }
     return {"id": number} | inner | nested
 
 

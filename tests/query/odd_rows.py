@@ -1,4 +1,6 @@
-"""Rows that are out of the ordinary, in two tables that can be joined: each value of each type, NULLs, and pairs of alike."""
+"""Rows that are out of the ordinary, in two tables that can be joined: each value of each type,
+NULLs, and pairs of alike.
+"""
 
 import struct
 from datetime import UTC, date, datetime
@@ -42,7 +44,10 @@ def odd_rows(count: int, *, step: int = 1) -> pa.Table:
     """So many rows; with another `step` the same values meet others."""
     rows: list[dict[str, Any]] = []
     for number in range(count):
-        row = {name: values[(number * (step + at)) % len(values)] for at, (name, values) in enumerate(_VALUES.items())}
+        row = {
+            name: values[(number * (step + at)) % len(values)]
+            for at, (name, values) in enumerate(_VALUES.items())
+        }
         moment = row["t"]
         more = {
             "z": moment.replace(tzinfo=UTC) if moment and 1 < moment.year < 9999 else None,
@@ -54,9 +59,17 @@ def odd_rows(count: int, *, step: int = 1) -> pa.Table:
 
 
 def told(table: pa.Table) -> list[tuple[Any, ...]]:
-    """The rows so that they can be compared: moments as numbers, NaN is itself, and -0.0 is not 0.0."""
-    columns = [column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column for column in table.columns]
-    return [tuple(map(_told, row)) for row in zip(*(column.to_pylist() for column in columns), strict=True)]
+    """The rows so that they can be compared: moments as numbers, NaN is itself, and -0.0 is not
+    0.0.
+    """
+    columns = [
+        column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column
+        for column in table.columns
+    ]
+    return [
+        tuple(map(_told, row))
+        for row in zip(*(column.to_pylist() for column in columns), strict=True)
+    ]
 
 
 def _told(value: Any) -> Any:

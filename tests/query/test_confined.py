@@ -1,4 +1,6 @@
-"""Untrusted SQL, carried out: nothing outside the lake is read, nothing is written, and limits end what does not end."""
+"""Untrusted SQL, carried out: nothing outside the lake is read, nothing is written, and limits end
+what does not end.
+"""
 
 import json
 import os
@@ -40,7 +42,10 @@ class Place:
 
     def listing(self) -> dict[str, tuple[int, int]]:
         above = self.lake.parent
-        return {str(path): (path.stat().st_size, path.stat().st_mtime_ns) for path in sorted(above.rglob("*"))}
+        return {
+            str(path): (path.stat().st_size, path.stat().st_mtime_ns)
+            for path in sorted(above.rglob("*"))
+        }
 
 
 @pytest.fixture
@@ -52,9 +57,18 @@ def place(tmp_path: Path) -> Place:
     data.parent.mkdir(parents=True)
     out.mkdir()
     (lake / ".data").mkdir()
-    duckdb.sql("SELECT range AS id, chr(97 + (range % 3)::INT) AS name FROM range(1000)").write_parquet(str(data))
-    duckdb.sql(f"SELECT '{SECRET}' AS column0").write_parquet(str(data.with_name("unpublished.parquet")))
-    for file in (tmp_path / "secret.csv", lake / "lakebed.yaml", lake / ".data/lake.db", lake / ".data/x.json"):
+    duckdb.sql(
+        "SELECT range AS id, chr(97 + (range % 3)::INT) AS name FROM range(1000)"
+    ).write_parquet(str(data))
+    duckdb.sql(f"SELECT '{SECRET}' AS column0").write_parquet(
+        str(data.with_name("unpublished.parquet"))
+    )
+    for file in (
+        tmp_path / "secret.csv",
+        lake / "lakebed.yaml",
+        lake / ".data/lake.db",
+        lake / ".data/x.json",
+    ):
         file.write_text(f"{SECRET}\n{SECRET}\n")
     setup = (
         "ATTACH ':memory:' AS shop",
@@ -62,7 +76,12 @@ def place(tmp_path: Path) -> Place:
         f"CREATE VIEW shop.silver.orders AS SELECT * FROM read_parquet(['{data}'])",
         "USE shop.silver",
     )
-    return Place(lake, tmp_path / "secret.csv", out, SandboxInputs(setup, (("shop", "silver", "orders"),), (str(data),)))
+    return Place(
+        lake,
+        tmp_path / "secret.csv",
+        out,
+        SandboxInputs(setup, (("shop", "silver", "orders"),), (str(data),)),
+    )
 
 
 def answer(place: Place, sql: str, limits: UntrustedLimits = SMALL) -> Any:
@@ -70,8 +89,12 @@ def answer(place: Place, sql: str, limits: UntrustedLimits = SMALL) -> Any:
         return running.reader().read_all().to_pylist()
 
 
-def test_an_honest_query_is_answered_and_the_rest_of_its_rows_is_said_to_be_there(place: Place) -> None:
-    assert answer(place, "SELECT count(*) AS n, max(id) AS top FROM shop.silver.orders") == [{"n": 1000, "top": 999}]
+def test_an_honest_query_is_answered_and_the_rest_of_its_rows_is_said_to_be_there(
+    place: Place,
+) -> None:
+    assert answer(place, "SELECT count(*) AS n, max(id) AS top FROM shop.silver.orders") == [
+        {"n": 1000, "top": 999}
+    ]
     with ConfinedQuery("SELECT id FROM orders ORDER BY id", place.ground, SMALL) as running:
         assert running.reader().read_all()["id"].to_pylist() == list(range(100))
         assert running.truncated
@@ -107,15 +130,23 @@ def test_memory_ends_what_grows_and_grows(place: Place, sql: str) -> None:
 
 WIDE = [
     ("SELECT repeat('x', 1000) AS x FROM range(1000000)", 1000),
-    ("SELECT id, repeat('x', 50000) AS x FROM orders", 50_000),  # one batch is larger than all that may come
-    ("SELECT id, repeat('x', CASE WHEN id = 3 THEN 3000000 ELSE 10 END) AS x FROM orders", 3_000_000),
+    (
+        "SELECT id, repeat('x', 50000) AS x FROM orders",
+        50_000,
+    ),  # one batch is larger than all that may come
+    (
+        "SELECT id, repeat('x', CASE WHEN id = 3 THEN 3000000 ELSE 10 END) AS x FROM orders",
+        3_000_000,
+    ),
     ("SELECT [{'a': repeat('x', 20000)}, NULL] AS x, range(500) AS y FROM orders", 25_000),
     ("SELECT repeat('x', 3000000) AS x", 3_000_000),  # not even one row fits
 ]
 
 
 @pytest.mark.parametrize(("sql", "widest"), WIDE)
-def test_an_answer_never_has_more_bytes_than_an_untrusted_query_may_get(place: Place, sql: str, widest: int) -> None:
+def test_an_answer_never_has_more_bytes_than_an_untrusted_query_may_get(
+    place: Place, sql: str, widest: int
+) -> None:
     limits = UntrustedLimits(rows=10**9, bytes=2_000_000, seconds=20)
     with ConfinedQuery(sql, place.ground, limits) as running:
         batches = list(running.batches())
@@ -136,14 +167,18 @@ def test_an_answer_that_just_fits_is_whole(place: Place) -> None:
 
 
 def test_a_query_can_be_cancelled_from_another_thread(place: Place) -> None:
-    with ConfinedQuery("SELECT count(*) FROM range(1000000) a, range(1000000) b", place.ground) as running:
+    with ConfinedQuery(
+        "SELECT count(*) FROM range(1000000) a, range(1000000) b", place.ground
+    ) as running:
         threading.Timer(0.5, running.cancel).start()
         with pytest.raises(QueryEnded, match="cancelled"):
             running.reader().read_all()
 
 
 def test_a_query_that_is_left_leaves_no_process(place: Place) -> None:
-    with ConfinedQuery("SELECT id FROM orders, range(1000000)", place.ground, UntrustedLimits(rows=10**9)) as running:
+    with ConfinedQuery(
+        "SELECT id FROM orders, range(1000000)", place.ground, UntrustedLimits(rows=10**9)
+    ) as running:
         next(iter(running.batches()))
         child = running._child.pid
     with pytest.raises(ProcessLookupError):
@@ -157,7 +192,9 @@ def test_what_duckdb_refuses_is_said_without_a_traceback(place: Place) -> None:
         answer(place, "SELECT CAST(name AS INT) FROM orders")
 
 
-def test_nothing_of_this_process_reaches_the_child(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_of_this_process_reaches_the_child(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LAKEBED_CANARY", SECRET)
     with ConfinedQuery("SELECT count(*) FROM range(100000000)", place.ground) as running:
         environment = Path(f"/proc/{running._child.pid}/environ")
@@ -165,7 +202,9 @@ def test_nothing_of_this_process_reaches_the_child(place: Place, monkeypatch: py
         assert SECRET not in environment.read_text()
 
 
-@pytest.mark.parametrize("attack", [FILES[0], FILES[18], "SELECT 1; DROP VIEW orders", "COPY orders TO '{out}/x.csv'"])
+@pytest.mark.parametrize(
+    "attack", [FILES[0], FILES[18], "SELECT 1; DROP VIEW orders", "COPY orders TO '{out}/x.csv'"]
+)
 def test_the_whole_way_refuses_attacks_that_no_first_wall_saw(place: Place, attack: str) -> None:
     before = place.listing()
     with pytest.raises(BadQuery):

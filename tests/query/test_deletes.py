@@ -1,4 +1,6 @@
-"""Tables from which others delete by delete files: readers see the rows that are left, whichever way they read."""
+"""Tables from which others delete by delete files: readers see the rows that are left, whichever
+way they read.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +16,9 @@ from tests.pipelines.lakes import TestLake
 pytestmark = [pytest.mark.spark]
 
 TABLE = TableName("shop", "silver", "marked")
-MERGE_ON_READ = {f"write.{change}.mode": "merge-on-read" for change in ("delete", "update", "merge")} | {"format-version": "2"}
+MERGE_ON_READ = {
+    f"write.{change}.mode": "merge-on-read" for change in ("delete", "update", "merge")
+} | {"format-version": "2"}
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +26,9 @@ def lake(tmp_path_factory: pytest.TempPathFactory, spark_home: Path) -> Iterator
     lake = TestLake(tmp_path_factory.mktemp("deletes") / "lake").lake
     lake.stores.catalog.create_namespace(TABLE.namespace, TABLE.layer)
     schema = Schema(NestedField(1, "id", LongType()), NestedField(2, "s", StringType()))
-    lake.iceberg.create_table(TABLE.parts, schema, location=lake.root.at(TABLE.folder), properties=MERGE_ON_READ)
+    lake.iceberg.create_table(
+        TABLE.parts, schema, location=lake.root.at(TABLE.folder), properties=MERGE_ON_READ
+    )
     for statement in (
         "INSERT INTO {} SELECT id, 'first' FROM range(100)",
         "INSERT INTO {} SELECT id, 'second' FROM range(100, 200)",
@@ -36,15 +42,24 @@ def lake(tmp_path_factory: pytest.TempPathFactory, spark_home: Path) -> Iterator
 
 
 def by_spark(lake: Lake, where: str = "true") -> list[tuple[int, str]]:
-    return [(row.id, row.s) for row in lake.spark.sql(f"SELECT id, s FROM {TABLE.spark} WHERE {where} ORDER BY id").collect()]
+    return [
+        (row.id, row.s)
+        for row in lake.spark.sql(
+            f"SELECT id, s FROM {TABLE.spark} WHERE {where} ORDER BY id"
+        ).collect()
+    ]
 
 
 def test_there_are_delete_files(lake: Lake) -> None:
-    (summary,) = next(iter(lake.query(f"SELECT summary FROM {TABLE}$snapshots ORDER BY committed_at DESC")))
+    (summary,) = next(
+        iter(lake.query(f"SELECT summary FROM {TABLE}$snapshots ORDER BY committed_at DESC"))
+    )
     assert int(summary["total-position-deletes"]) > 60
 
 
-@pytest.mark.parametrize("where", ["true", "id < 20", "id >= 150", "s = 'changed'", "id = 199", "id = 51 OR id = 3"])
+@pytest.mark.parametrize(
+    "where", ["true", "id < 20", "id >= 150", "s = 'changed'", "id = 199", "id = 51 OR id = 3"]
+)
 def test_every_way_to_read_leaves_out_what_is_deleted(lake: Lake, where: str) -> None:
     wanted = by_spark(lake, where)
     asked = f"SELECT id, s FROM {TABLE} WHERE {where} ORDER BY id"
@@ -65,10 +80,17 @@ def test_a_count_is_not_that_of_the_files(lake: Lake) -> None:
 
 
 def test_each_former_state_has_its_own_deletes(lake: Lake) -> None:
-    snapshots = [row[0] for row in lake.query(f"SELECT snapshot_id FROM {TABLE}$snapshots ORDER BY committed_at")]
+    snapshots = [
+        row[0]
+        for row in lake.query(f"SELECT snapshot_id FROM {TABLE}$snapshots ORDER BY committed_at")
+    ]
     for snapshot in snapshots:
-        wanted = lake.spark.sql(f"SELECT count(*), sum(id) FROM {TABLE.spark} VERSION AS OF {snapshot}").collect()[0]
-        assert lake.query(f"SELECT count(*), sum(id) FROM {TABLE}", at=snapshot).fetchall() == [tuple(wanted)]
+        wanted = lake.spark.sql(
+            f"SELECT count(*), sum(id) FROM {TABLE.spark} VERSION AS OF {snapshot}"
+        ).collect()[0]
+        assert lake.query(f"SELECT count(*), sum(id) FROM {TABLE}", at=snapshot).fetchall() == [
+            tuple(wanted)
+        ]
         assert lake.table(TABLE, at=snapshot).count() == wanted[0]
 
 
@@ -77,6 +99,9 @@ def test_deletes_hold_after_the_schema_has_changed(lake: Lake) -> None:
     lake.spark.sql(f"ALTER TABLE {TABLE.spark} ADD COLUMN s BIGINT")
     lake.spark.sql(f"INSERT INTO {TABLE.spark} VALUES (500, 'new', 5)")
     lake.spark.sql(f"DELETE FROM {TABLE.spark} WHERE id = 1")
-    wanted = [tuple(row) for row in lake.spark.sql(f"SELECT id, t, s FROM {TABLE.spark} ORDER BY id").collect()]
+    wanted = [
+        tuple(row)
+        for row in lake.spark.sql(f"SELECT id, t, s FROM {TABLE.spark} ORDER BY id").collect()
+    ]
     assert lake.query(f"SELECT id, t, s FROM {TABLE} ORDER BY id").fetchall() == wanted
     assert (500, "new", 5) in wanted

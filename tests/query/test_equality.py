@@ -1,4 +1,6 @@
-"""Spark, DuckDB and PyIceberg see the same values, and the same rows fulfil a condition, whatever became of the schema."""
+"""Spark, DuckDB and PyIceberg see the same values, and the same rows fulfil a condition, whatever
+became of the schema.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -37,22 +39,35 @@ class History:
 
     trio: Trio
     states: dict[str, Seen] = field(default_factory=dict)
-    conditions: dict[str, tuple[list[Predicate], list[list[int]], list[list[int]]]] = field(default_factory=dict)
+    conditions: dict[str, tuple[list[Predicate], list[list[int]], list[list[int]]]] = field(
+        default_factory=dict
+    )
 
     def look(self, name: str) -> None:
         snapshot = self.trio.iceberg.current_snapshot().snapshot_id
-        self.states[name] = Seen(snapshot, self.trio.by_spark(), self.trio.by_duckdb(), self.trio.by_pyiceberg())
+        self.states[name] = Seen(
+            snapshot, self.trio.by_spark(), self.trio.by_duckdb(), self.trio.by_pyiceberg()
+        )
 
     def ask(self, name: str, columns: dict[str, str], *, all_of_them: bool = False) -> None:
         """Operators with edge values of these columns: each, or as many as there is time for."""
         every = list(predicates(columns))
         asked = every if all_of_them else rotated(every, CONDITIONS)
-        self.conditions[name] = (asked, self.trio.fulfilled_in_spark(asked), self.trio.fulfilled_in_duckdb(asked))
+        self.conditions[name] = (
+            asked,
+            self.trio.fulfilled_in_spark(asked),
+            self.trio.fulfilled_in_duckdb(asked),
+        )
 
 
 def more(start: int, count: int, **renamed: str) -> list[Row]:
-    """Rows of the same values under further ids; `renamed` says under which name a column goes by now."""
-    return [{renamed.get(name, name): value for name, value in row.items()} | {"id": start + row["id"]} for row in rows(count)]
+    """Rows of the same values under further ids; `renamed` says under which name a column goes by
+    now.
+    """
+    return [
+        {renamed.get(name, name): value for name, value in row.items()} | {"id": start + row["id"]}
+        for row in rows(count)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +83,15 @@ def history(lake: Lake) -> History:
     trio = Trio(lake)
     trio.make()
     made = History(trio)
-    for change in (_first, _renamed, _added, _dropped_and_added_again, _widened, _nested, _written_by_spark):
+    for change in (
+        _first,
+        _renamed,
+        _added,
+        _dropped_and_added_again,
+        _widened,
+        _nested,
+        _written_by_spark,
+    ):
         change(made)
         made.look(change.__name__.strip("_"))
     return made
@@ -94,7 +117,9 @@ def _added(history: History) -> None:
     with history.trio.iceberg.update_schema() as update:
         update.add_column("new_l", LongType())
         update.add_column("new_s", StringType())
-    history.trio.append([row | {"new_l": row["id"], "new_s": "n"} for row in more(200, 3, **RENAMED)])
+    history.trio.append(
+        [row | {"new_l": row["id"], "new_s": "n"} for row in more(200, 3, **RENAMED)]
+    )
     history.ask("added", {RENAMED.get(name, name): name for name in COMPARED} | ADDED)
 
 
@@ -107,7 +132,9 @@ def _dropped_and_added_again(history: History) -> None:
         update.add_column("b", BooleanType())
         update.add_column("dt", DateType())
     history.trio.append(more(300, 6, **RENAMED))
-    history.ask("dropped_and_added_again", {RENAMED.get(name, name): name for name in COMPARED} | ADDED)
+    history.ask(
+        "dropped_and_added_again", {RENAMED.get(name, name): name for name in COMPARED} | ADDED
+    )
 
 
 def _widened(history: History) -> None:
@@ -145,10 +172,15 @@ def _nested(history: History) -> None:
 def _written_by_spark(history: History) -> None:
     spark = history.trio.lake.spark
     history.trio.append(more(600, ROUND, **RENAMED))
-    names = [name for name in history.trio.iceberg.schema().column_names if "." not in name and name != "id"]
+    names = [
+        name
+        for name in history.trio.iceberg.schema().column_names
+        if "." not in name and name != "id"
+    ]
     listed = ", ".join(f"`{name}`" for name in names)
     spark.sql(
-        f"INSERT INTO {TABLE.spark} (id, {listed}) SELECT id + 100, {listed} FROM {TABLE.spark} WHERE id BETWEEN 600 AND 699"
+        f"INSERT INTO {TABLE.spark} (id, {listed}) SELECT id + 100, {listed} FROM {TABLE.spark}"
+        " WHERE id BETWEEN 600 AND 699"
     )
     spark.sql(f"DELETE FROM {TABLE.spark} WHERE id IN (3, 705)")
     history.ask("written_by_spark", NOW, all_of_them=True)
@@ -159,7 +191,15 @@ ADDED = {"new_l": "l", "new_s": "s"}
 NOW = {RENAMED.get(name, name): {"i": "l", "f": "d"}.get(name, name) for name in COMPARED} | ADDED
 STATES = [
     change.__name__.strip("_")
-    for change in (_first, _renamed, _added, _dropped_and_added_again, _widened, _nested, _written_by_spark)
+    for change in (
+        _first,
+        _renamed,
+        _added,
+        _dropped_and_added_again,
+        _widened,
+        _nested,
+        _written_by_spark,
+    )
 ]
 
 
@@ -201,14 +241,22 @@ def test_the_same_rows_fulfil_a_condition_in_spark_and_duckdb(history: History, 
 
 
 def test_pyiceberg_agrees_but_for_what_it_does_not_know(history: History) -> None:
-    """To it, NULL is not in any list and differs from what is compared where a file lacks the column; NaN is not ordered."""
+    """To it, NULL is not in any list and differs from what is compared where a file lacks the
+    column; NaN is not ordered.
+    """
     asked, spark, _ = history.conditions["written_by_spark"]
     few = set(predicates(NOW, SCALE))
-    chosen = [(one, ids) for one, ids in zip(asked, spark, strict=True) if one in few and not _unknown_to_pyiceberg(one)]
+    chosen = [
+        (one, ids)
+        for one, ids in zip(asked, spark, strict=True)
+        if one in few and not _unknown_to_pyiceberg(one)
+    ]
     found = history.trio.fulfilled_in_pyiceberg([one for one, _ in chosen])
     null = {one.column: set(ids) for one, ids in chosen if one.op == "is null"}
     at_the_end = history.states["written_by_spark"].spark
-    nan = {column: {row["id"] for row in at_the_end if row[column] == "NaN"} for column in ("f", "d2")}
+    nan = {
+        column: {row["id"] for row in at_the_end if row[column] == "NaN"} for column in ("f", "d2")
+    }
     for (one, ids), got in zip(chosen, found, strict=True):
         aside = nan.get(one.column, set()) if one.op in (">", ">=", "!=") else set()
         aside = aside | (null[one.column] if one.op in ("!=", "not in") else set())
@@ -238,15 +286,21 @@ def odd(lake: Lake) -> History:
     made.look("never_altered")
     made.ask("never_altered", ODD_NOW)
     listed = ", ".join(spark_identifier(name) for name in ODD)
-    trio.lake.spark.sql(f"INSERT INTO {trio.table.spark} SELECT id + 100, {listed} FROM {trio.table.spark}")
+    trio.lake.spark.sql(
+        f"INSERT INTO {trio.table.spark} SELECT id + 100, {listed} FROM {trio.table.spark}"
+    )
     made.look("written_by_spark")
     with trio.iceberg.update_schema() as update:
         update.add_column("new one", LongType())
         update.rename_column("€", "no more €").rename_column("b`t", "bt")
         update.delete_column("a/b")
-    trio.append([row | {"new one": row["id"], "no more €": 7, "id": row["id"] + 200} for row in made_rows])
+    trio.append(
+        [row | {"new one": row["id"], "no more €": 7, "id": row["id"] + 200} for row in made_rows]
+    )
     made.look("altered")
-    made.ask("altered", {name: kind for name, kind in ODD_NOW.items() if name not in ("€", "a/b", "b`t")})
+    made.ask(
+        "altered", {name: kind for name, kind in ODD_NOW.items() if name not in ("€", "a/b", "b`t")}
+    )
     with trio.iceberg.update_schema() as update:
         update.add_column(("odd st", "la-ter"), IntegerType())
         update.rename_column(("ol", "1a"), "2a")
@@ -257,12 +311,16 @@ def odd(lake: Lake) -> History:
 ODD_NOW = {name: kind for name, of in ODD.items() for kind in COMPARED if TYPES[kind] is of}
 
 
-@pytest.mark.parametrize("state", ["never_altered", "written_by_spark", "altered", "altered_inside"])
+@pytest.mark.parametrize(
+    "state", ["never_altered", "written_by_spark", "altered", "altered_inside"]
+)
 def test_columns_of_any_name_are_read_alike_by_all_three(odd: History, state: str) -> None:
     seen = odd.states[state]
     assert len(seen.spark) >= ROUND
     assert seen.duckdb == seen.spark
-    assert [_emptied(row, "ol", "om") for row in seen.pyiceberg] == [_emptied(row, "ol", "om") for row in seen.spark]
+    assert [_emptied(row, "ol", "om") for row in seen.pyiceberg] == [
+        _emptied(row, "ol", "om") for row in seen.spark
+    ]
     if not state.startswith("altered"):
         assert odd.trio.by_duckdb(at=seen.snapshot) == seen.duckdb
 
@@ -270,11 +328,16 @@ def test_columns_of_any_name_are_read_alike_by_all_three(odd: History, state: st
 @pytest.mark.parametrize("state", ["never_altered", "altered"])
 def test_conditions_on_columns_of_any_name_find_the_same_rows(odd: History, state: str) -> None:
     asked, spark, duckdb = odd.conditions[state]
-    assert [(one.duckdb, *found) for one, *found in zip(asked, spark, duckdb, strict=True) if found[0] != found[1]] == []
+    assert [
+        (one.duckdb, *found)
+        for one, *found in zip(asked, spark, duckdb, strict=True)
+        if found[0] != found[1]
+    ] == []
     assert sum(map(bool, spark)) > len(asked) // 3
 
 
-# Arithmetic is each engine's own. (Spark's expression, DuckDB's where it is spelled otherwise, Spark's answer, DuckDB's)
+# Arithmetic is each engine's own. (Spark's expression, DuckDB's where it is spelled otherwise,
+# Spark's answer, DuckDB's)
 DIFFERENCES: list[tuple[str, str, Any, Any]] = [
     ("CAST(1 AS DECIMAL(10,2)) / CAST(3 AS DECIMAL(10,2))", "", Decimal("0.3333333333333"), 1 / 3),
     ("avg(CAST(1 AS DECIMAL(10,2)))", "", Decimal("1.000000"), 1.0),
@@ -301,10 +364,15 @@ ALIKE: list[tuple[str, str, Any]] = [
     ("NULL = NULL", "", None),
     ("'a' < 'B'", "", False),
 ]
-SUMS_BEYOND = "SELECT sum(v) FROM (SELECT CAST(9223372036854775807 AS BIGINT) AS v UNION ALL SELECT CAST(1 AS BIGINT))"
+SUMS_BEYOND = (
+    "SELECT sum(v) FROM (SELECT CAST(9223372036854775807 AS BIGINT) AS v UNION ALL SELECT CAST(1 AS"
+    " BIGINT))"
+)
 
 
-def test_arithmetic_differs_where_the_docs_say_so_and_nowhere_else_that_was_looked_at(history: History) -> None:
+def test_arithmetic_differs_where_the_docs_say_so_and_nowhere_else_that_was_looked_at(
+    history: History,
+) -> None:
     lake = history.trio.lake
     cases = [*DIFFERENCES, *((spark, duckdb, same, same) for spark, duckdb, same in ALIKE)]
     asked = ", ".join(f"{spark} AS c{number}" for number, (spark, _, _, _) in enumerate(cases))

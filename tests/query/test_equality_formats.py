@@ -1,6 +1,8 @@
-"""The matrix over tables whose deleted rows are only marked, and over format version 3: three readers see the same.
+"""The matrix over tables whose deleted rows are only marked, and over format version 3: three
+readers see the same.
 
-Position delete files first, then deletion vectors beside them, and columns whose default stands for rows from before them.
+Position delete files first, then deletion vectors beside them, and columns whose default stands for
+rows from before them.
 """
 
 from collections.abc import Iterator
@@ -33,7 +35,9 @@ class Looks:
     trio: Trio
     states: dict[str, dict[str, list[Row]]] = field(default_factory=dict)
     snapshots: dict[str, int] = field(default_factory=dict)
-    conditions: dict[str, tuple[list[Predicate], list[list[int]], list[list[int]]]] = field(default_factory=dict)
+    conditions: dict[str, tuple[list[Predicate], list[list[int]], list[list[int]]]] = field(
+        default_factory=dict
+    )
 
     def look(self, name: str, at: int | None = None) -> None:
         trio = self.trio
@@ -44,7 +48,11 @@ class Looks:
 
     def ask(self, name: str, columns: dict[str, str]) -> None:
         asked = list(predicates(columns, 1))
-        self.conditions[name] = (asked, self.trio.fulfilled_in_spark(asked), self.trio.fulfilled_in_duckdb(asked))
+        self.conditions[name] = (
+            asked,
+            self.trio.fulfilled_in_spark(asked),
+            self.trio.fulfilled_in_duckdb(asked),
+        )
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +80,9 @@ def looks(tmp_path_factory: pytest.TempPathFactory, spark_home: Path) -> Iterato
     _add_defaults(trio)
     made.look("defaulted")
     made.look("by its snapshot", at=made.snapshots["upgraded"])
-    made.ask("defaulted", {f"def_{kind}": kind for kind in ("i", "d", "dec9", "tz", "s", "u", "bin")})
+    made.ask(
+        "defaulted", {f"def_{kind}": kind for kind in ("i", "d", "dec9", "tz", "s", "u", "bin")}
+    )
     _by_other_ways(made)
     spark(f"INSERT INTO {TABLE.spark} (id, def_i, def_s) VALUES (100, 9, NULL)")
     spark(f"DELETE FROM {TABLE.spark} WHERE id = 15")
@@ -90,7 +100,9 @@ def _add_defaults(trio: Trio) -> None:
     pointer = trio.lake.stores.catalog.pointers([TABLE])[TABLE]
     io = load_file_io({}, pointer.location)
     document, _ = read_document(io, pointer.location)
-    schema = next(one for one in document["schemas"] if one["schema-id"] == document["current-schema-id"])
+    schema = next(
+        one for one in document["schemas"] if one["schema-id"] == document["current-schema-id"]
+    )
     last = document["last-column-id"]
     fields = [
         {"id": last + number, "name": name, "type": TYPES[name.removeprefix("def_")][0], "required": False,
@@ -98,8 +110,16 @@ def _add_defaults(trio: Trio) -> None:
         for number, (name, value) in enumerate(DEFAULTS.items(), 1)
     ]  # fmt: skip
     fresh = max(one["schema-id"] for one in document["schemas"]) + 1
-    schemas = [*document["schemas"], {**schema, "schema-id": fresh, "fields": [*schema["fields"], *fields]}]
-    changed = {**document, "schemas": schemas, "current-schema-id": fresh, "last-column-id": last + len(fields)}
+    schemas = [
+        *document["schemas"],
+        {**schema, "schema-id": fresh, "fields": [*schema["fields"], *fields]},
+    ]
+    changed = {
+        **document,
+        "schemas": schemas,
+        "current-schema-id": fresh,
+        "last-column-id": last + len(fields),
+    }
     place = write_document(io, changed, number=99)
     with trio.lake.stores.database.writing() as connection:
         Swap(TABLE, pointer.location, place).within(connection)
@@ -118,17 +138,23 @@ def _by_other_ways(looks: Looks) -> None:
     """The table as it is, by Spark at the pinned snapshot, which was written with other columns."""
     lake = looks.trio.lake
     looks.states["by other ways"] = {
-        "engine": read(lake.query(f"SELECT * FROM {TABLE.spark} ORDER BY id", engine="spark").to_arrow()),
+        "engine": read(
+            lake.query(f"SELECT * FROM {TABLE.spark} ORDER BY id", engine="spark").to_arrow()
+        ),
         "frame": read(lake.table(TABLE).to_spark().orderBy("id").toArrow()),
         "duckdb": looks.states["defaulted"]["duckdb"],
     }
-    branch = lake.spark.sql(f"SELECT * FROM {TABLE.spark} VERSION AS OF 'side' ORDER BY id").toArrow()
+    branch = lake.spark.sql(
+        f"SELECT * FROM {TABLE.spark} VERSION AS OF 'side' ORDER BY id"
+    ).toArrow()
     looks.states["branch"] = {"spark": read(branch), "duckdb": _of_branch(looks, "side")}
 
 
 def _of_branch(looks: Looks, at: str) -> list[Row]:
     """What DuckDB reads of a branch."""
-    return read(looks.trio.lake.query(f"SELECT * FROM {TABLE.duckdb} ORDER BY id", at=at).to_arrow())
+    return read(
+        looks.trio.lake.query(f"SELECT * FROM {TABLE.duckdb} ORDER BY id", at=at).to_arrow()
+    )
 
 
 LEFT = {
@@ -177,7 +203,9 @@ def test_a_snapshots_id_means_its_own_columns_and_the_table_the_present_ones(loo
     assert ways["frame"] == ways["duckdb"]
 
 
-def test_a_branch_has_the_present_columns_though_its_rows_were_written_and_marked_with_others(looks: Looks) -> None:
+def test_a_branch_has_the_present_columns_though_its_rows_were_written_and_marked_with_others(
+    looks: Looks,
+) -> None:
     branch = looks.states["branch"]
     assert [row["id"] for row in branch["spark"]] == LEFT["marked"]
     assert set(branch["duckdb"][0]) == set(looks.states["defaulted"]["duckdb"][0])
@@ -192,6 +220,8 @@ def test_former_states_stay_what_they_were(looks: Looks, state: str) -> None:
 @pytest.mark.parametrize("state", ["altered", "defaulted"])
 def test_the_same_rows_fulfil_a_condition(looks: Looks, state: str) -> None:
     asked, spark, duckdb = looks.conditions[state]
-    differing = [(one.duckdb, a, b) for one, a, b in zip(asked, spark, duckdb, strict=True) if a != b]
+    differing = [
+        (one.duckdb, a, b) for one, a, b in zip(asked, spark, duckdb, strict=True) if a != b
+    ]
     assert differing == []
     assert sum(map(bool, spark)) > len(asked) // 4  # the conditions tell rows apart

@@ -1,4 +1,6 @@
-"""The first two walls around untrusted SQL: what they refuse, what they let through, and what they say."""
+"""The first two walls around untrusted SQL: what they refuse, what they let through, and what they
+say.
+"""
 
 import json
 from typing import Any
@@ -53,7 +55,9 @@ def test_both_walls_let_honest_queries_through(sql: str) -> None:
 
 
 def test_tables_and_functions_are_told_as_they_were_written() -> None:
-    checked = check_untrusted('SELECT Upper(a) FROM "shop".gold."daily-revenue", orders, ORDERS', TABLES)
+    checked = check_untrusted(
+        'SELECT Upper(a) FROM "shop".gold."daily-revenue", orders, ORDERS', TABLES
+    )
     assert checked.tables == (("shop", "gold", "daily-revenue"), ("orders",), ("ORDERS",))
     assert checked.functions == ("Upper",)
 
@@ -63,8 +67,17 @@ def test_tables_and_functions_are_told_as_they_were_written() -> None:
     [
         ("SELECT * FROM ordres", "Did you mean orders?"),
         ("SELECT * FROM shop.silver.order", "Did you mean shop.silver.orders?"),
-        ("SELECT uper(a) FROM orders", "the function uper may not be called. Nothing was changed. Did you mean upper or power?"),
-        ("DROP TABLE orders", "DROP is a command, not a query. Nothing was changed. Write one SELECT"),
+        (
+            "SELECT uper(a) FROM orders",
+            (
+                "the function uper may not be called. Nothing was changed. Did you mean upper or"
+                " power?"
+            ),
+        ),
+        (
+            "DROP TABLE orders",
+            "DROP is a command, not a query. Nothing was changed. Write one SELECT",
+        ),
         ("SELECT 1; SELECT 2", "there are 2 statements."),
         ("SELECT FROM WHERE", "cannot be read"),
         ("SELECT $1", "Write the value itself."),
@@ -80,13 +93,17 @@ def test_a_refusal_says_what_and_what_next(sql: str, said: str) -> None:
 
 def test_an_end_of_a_name_that_several_tables_share_is_refused() -> None:
     with pytest.raises(BadQuery, match=r"a\.silver\.orders or b\.silver\.orders"):
-        check_untrusted("SELECT * FROM silver.orders", [("a", "silver", "orders"), ("b", "silver", "orders")])
+        check_untrusted(
+            "SELECT * FROM silver.orders", [("a", "silver", "orders"), ("b", "silver", "orders")]
+        )
 
 
 def test_every_function_that_may_be_called_only_computes() -> None:
     import duckdb
 
-    known = {name for (name,) in duckdb.sql("SELECT function_name FROM duckdb_functions()").fetchall()}
+    known = {
+        name for (name,) in duckdb.sql("SELECT function_name FROM duckdb_functions()").fetchall()
+    }
     grammar = {"cast", "coalesce", "columns", "current_time", "current_timestamp", "exists", "extract", "grouping", "grouping_id",
                "if", "iff", "ifnull", "localtime", "localtimestamp", "try", "try_cast"}  # fmt: skip
     assert ALLOWED - known == grammar

@@ -1,4 +1,6 @@
-"""SHOW, DESCRIBE, information_schema and duckdb_tables() tell of the lake as it is, whatever was asked before."""
+"""SHOW, DESCRIBE, information_schema and duckdb_tables() tell of the lake as it is, whatever was
+asked before.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +13,13 @@ from lakebed.errors import BadQuery
 from tests.query.lakes import add_table, bench_of, make_lake
 from tests.support.tables import snapshots_of
 
-SCHEMA = pa.schema([pa.field("id", pa.int64(), nullable=False), pa.field("s", pa.string()), pa.field("n", pa.int32())])
+SCHEMA = pa.schema(
+    [
+        pa.field("id", pa.int64(), nullable=False),
+        pa.field("s", pa.string()),
+        pa.field("n", pa.int32()),
+    ]
+)
 ROWS = pa.table({"id": [1, 2], "s": ["a", "b"], "n": [1, 2]}, schema=SCHEMA)
 
 
@@ -28,7 +36,11 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
         ).commit_transaction()
         shop.close()
         other.close()
-        for asked in ("FROM gone", "FROM shop.silver.orders", "FROM shop.silver.orders a, shop.silver.orders b WHERE b.id = 1"):
+        for asked in (
+            "FROM gone",
+            "FROM shop.silver.orders",
+            "FROM shop.silver.orders a, shop.silver.orders b WHERE b.id = 1",
+        ):
             lake.query(asked).fetchall()  # what queries made for themselves is no table of the lake
         lake.tables.drop("gone")
         yield lake
@@ -38,7 +50,11 @@ def answer(lake: Lake, sql: str, **options: Any) -> list[tuple[Any, ...]]:
     return lake.query(sql, **options).fetchall()
 
 
-THREE = [("my-shop", "silver", "orders"), ("shop", "gold", "clean-orders"), ("shop", "silver", "orders")]
+THREE = [
+    ("my-shop", "silver", "orders"),
+    ("shop", "gold", "clean-orders"),
+    ("shop", "silver", "orders"),
+]
 
 
 @pytest.mark.parametrize(
@@ -80,22 +96,33 @@ def test_what_there_is_is_the_lake(lake: Lake, sql: str, rows: list[Any]) -> Non
 DESCRIBED = [("id", "BIGINT"), ("s", "VARCHAR"), ("n", "INTEGER")]
 
 
-@pytest.mark.parametrize("sql", ["DESCRIBE {}", "DESC {}", "SHOW {}", "DESCRIBE TABLE {}", "DESCRIBE FROM {}", "SUMMARIZE {}"])
+@pytest.mark.parametrize(
+    "sql",
+    ["DESCRIBE {}", "DESC {}", "SHOW {}", "DESCRIBE TABLE {}", "DESCRIBE FROM {}", "SUMMARIZE {}"],
+)
 @pytest.mark.parametrize("name", ["clean-orders", "shop.silver.orders", '"my-shop".silver.orders'])
 def test_a_table_is_described_by_any_of_its_names(lake: Lake, sql: str, name: str) -> None:
     assert [row[:2] for row in answer(lake, sql.format(name))] == DESCRIBED
 
 
-@pytest.mark.parametrize("sql", ["FROM pragma_table_info({})", "FROM pragma_show({})", "PRAGMA table_info({})"])
-@pytest.mark.parametrize("name", ["'clean-orders'", "'shop.silver.orders'", "'\"my-shop\".silver.orders'"])
-def test_functions_that_describe_a_table_take_its_name_as_a_text(lake: Lake, sql: str, name: str) -> None:
+@pytest.mark.parametrize(
+    "sql", ["FROM pragma_table_info({})", "FROM pragma_show({})", "PRAGMA table_info({})"]
+)
+@pytest.mark.parametrize(
+    "name", ["'clean-orders'", "'shop.silver.orders'", "'\"my-shop\".silver.orders'"]
+)
+def test_functions_that_describe_a_table_take_its_name_as_a_text(
+    lake: Lake, sql: str, name: str
+) -> None:
     assert "('id', 'BIGINT'" in str(answer(lake, sql.format(name))).replace("(0, ", "(")
 
 
 def test_a_description_is_of_the_moment_that_is_asked_for(tmp_path: Any) -> None:
     with make_lake(tmp_path / "lake") as lake:
         bench = bench_of(lake)
-        table = add_table(bench, "t", [pa.table({"a": [1]})], schema=pa.schema([pa.field("a", pa.int64())]))
+        table = add_table(
+            bench, "t", [pa.table({"a": [1]})], schema=pa.schema([pa.field("a", pa.int64())])
+        )
         first = snapshots_of(lake, "t")[0].id
         with bench.iceberg.load_table(table.parts).update_schema() as update:
             update.rename_column("a", "b")
@@ -103,7 +130,9 @@ def test_a_description_is_of_the_moment_that_is_asked_for(tmp_path: Any) -> None
         bench.close()
         for sql in ("DESCRIBE t", "SUMMARIZE t"):
             assert [answer(lake, sql, at=str(first))[0][0], answer(lake, sql)[0][0]] == ["a", "b"]
-        assert [row[0] for row in answer(lake, "SELECT column_name FROM information_schema.columns")] == ["b"]
+        assert [
+            row[0] for row in answer(lake, "SELECT column_name FROM information_schema.columns")
+        ] == ["b"]
 
 
 def test_a_table_is_listed_from_its_first_commit_to_its_last(tmp_path: Any) -> None:
@@ -127,17 +156,36 @@ def test_a_layer_of_several_namespaces_is_that_of_the_namespace_given(lake: Lake
 
 
 def test_two_listings_at_once_do_not_disturb_each_other(lake: Lake) -> None:
-    one, two = (lake.query("SELECT table_name FROM information_schema.tables ORDER BY ALL") for _ in range(2))
+    one, two = (
+        lake.query("SELECT table_name FROM information_schema.tables ORDER BY ALL")
+        for _ in range(2)
+    )
     assert two.fetchall() == one.fetchall() == [("clean-orders",), ("orders",), ("orders",)]
 
 
 @pytest.mark.parametrize(
     ("sql", "said", "advice"),
     [
-        ("SHOW TABLES FROM silver", "silver is ambiguous: it may be my-shop.silver or shop.silver", "namespace"),
-        ("SELECT * FROM gold.clean-orders, duckdb_tables()", "cannot be combined with rows", "two queries"),
-        ("FROM pragma_storage_info('orders')", "pragma_storage_info inspects tables that DuckDB stores", "files"),
-        ("FROM pragma_table_info('or' || 'ders')", "pragma_table_info takes the names of tables as texts", "FROM"),
+        (
+            "SHOW TABLES FROM silver",
+            "silver is ambiguous: it may be my-shop.silver or shop.silver",
+            "namespace",
+        ),
+        (
+            "SELECT * FROM gold.clean-orders, duckdb_tables()",
+            "cannot be combined with rows",
+            "two queries",
+        ),
+        (
+            "FROM pragma_storage_info('orders')",
+            "pragma_storage_info inspects tables that DuckDB stores",
+            "files",
+        ),
+        (
+            "FROM pragma_table_info('or' || 'ders')",
+            "pragma_table_info takes the names of tables as texts",
+            "FROM",
+        ),
         ("FROM query('FROM orders')", "function query may not be called", "subquery"),
         ("SELECT rowid FROM gold.clean-orders", "have no rowid", "row_number"),
         ("SELECT o.rowid FROM gold.clean-orders o", "have no rowid", "row_number"),

@@ -7,14 +7,24 @@ from pathlib import Path
 
 import pytest
 
-from lakebed.query.results.log import LONGEST_LINE, TYPES, QueryLog, QueryLogEntry, line_of, parse_line, sql_hash
+from lakebed.query.results.log import (
+    LONGEST_LINE,
+    TYPES,
+    QueryLog,
+    QueryLogEntry,
+    line_of,
+    parse_line,
+    sql_hash,
+)
 from tests.support.scale import SCALE
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 WORKERS, LINES = 6, 150 * SCALE
 
 
-def entry(number: int = 0, *, sql: str = "SELECT 1", ts: datetime = NOON, **more: object) -> QueryLogEntry:
+def entry(
+    number: int = 0, *, sql: str = "SELECT 1", ts: datetime = NOON, **more: object
+) -> QueryLogEntry:
     return QueryLogEntry(ts=ts, id=f"q{number}", sql=sql, sql_hash=sql_hash(sql), **more)  # type: ignore[arg-type]
 
 
@@ -60,7 +70,13 @@ def test_long_sql_is_cut_so_that_a_line_stays_within_its_bound(character: str) -
 
 
 def test_many_tables_and_long_errors_are_cut_too() -> None:
-    line = line_of(entry(tables=tuple(f"{'n' * 200}.{i}" for i in range(500)), snapshot_ids=(1,) * 500, error="e" * 99_999))
+    line = line_of(
+        entry(
+            tables=tuple(f"{'n' * 200}.{i}" for i in range(500)),
+            snapshot_ids=(1,) * 500,
+            error="e" * 99_999,
+        )
+    )
     assert len(line) <= LONGEST_LINE
     assert json.loads(line)["tables"]
 
@@ -68,12 +84,16 @@ def test_many_tables_and_long_errors_are_cut_too() -> None:
 def _write_many(folder: Path, worker: int) -> None:
     log = QueryLog(folder)
     for number in range(LINES):
-        assert log.write(entry(worker * LINES + number, sql=f"{worker}" * (50 if number % 3 else 100_000)))
+        assert log.write(
+            entry(worker * LINES + number, sql=f"{worker}" * (50 if number % 3 else 100_000))
+        )
 
 
 def test_lines_of_many_processes_never_mix(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=_write_many, args=(tmp_path, worker)) for worker in range(WORKERS)]
+    workers = [
+        context.Process(target=_write_many, args=(tmp_path, worker)) for worker in range(WORKERS)
+    ]
     for worker in workers:
         worker.start()
     for worker in workers:
@@ -114,8 +134,13 @@ def test_the_log_is_a_query_of_duckdb_with_or_without_lines(tmp_path: Path) -> N
     full = duckdb.sql(log.select())
     assert empty.columns == full.columns == list(TYPES)
     assert [str(kind) for kind in empty.types] == [str(kind) for kind in full.types]
-    rows = duckdb.sql(f"SELECT id, tables, snapshot_ids, ms, epoch(ts) FROM ({log.select()}) ORDER BY id").fetchall()
-    assert rows == [("q1", ["a.b.c"], [2**62, None], 2.5, NOON.timestamp()), ("q2", [], [], 0.0, NOON.timestamp())]
+    rows = duckdb.sql(
+        f"SELECT id, tables, snapshot_ids, ms, epoch(ts) FROM ({log.select()}) ORDER BY id"
+    ).fetchall()
+    assert rows == [
+        ("q1", ["a.b.c"], [2**62, None], 2.5, NOON.timestamp()),
+        ("q2", [], [], 0.0, NOON.timestamp()),
+    ]
 
 
 def test_care_removes_days_that_are_old(tmp_path: Path) -> None:

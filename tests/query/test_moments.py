@@ -29,11 +29,16 @@ def test_readers_see_whole_publications_while_a_writer_publishes(tmp_path: Path)
             add_table(bench, name, [ids(range(ROWS))], schema=schema)
         bench.close()
         rounds = 12 * SCALE
-        writer = multiprocessing.get_context("spawn").Process(target=publish_together, args=(str(tmp_path / "lake"), rounds))
+        writer = multiprocessing.get_context("spawn").Process(
+            target=publish_together, args=(str(tmp_path / "lake"), rounds)
+        )
         errors: list[BaseException] = []
         seen: set[int] = set()
         writer.start()
-        readers = [threading.Thread(target=_read, args=(lake, writer, errors, seen)) for _ in range(READERS)]
+        readers = [
+            threading.Thread(target=_read, args=(lake, writer, errors, seen))
+            for _ in range(READERS)
+        ]
         for reader in readers:
             reader.start()
         writer.join()
@@ -47,7 +52,12 @@ def test_readers_see_whole_publications_while_a_writer_publishes(tmp_path: Path)
         ]
 
 
-def _read(lake: Lake, writer: multiprocessing.process.BaseProcess, errors: list[BaseException], seen: set[int]) -> None:
+def _read(
+    lake: Lake,
+    writer: multiprocessing.process.BaseProcess,
+    errors: list[BaseException],
+    seen: set[int],
+) -> None:
     try:
         while writer.is_alive():
             ((left, batches, right, newest_right, newest_left),) = lake.query(ASKED)

@@ -1,4 +1,6 @@
-"""Columns with any name are read under it and with their values, at every depth, whatever became of the schema."""
+"""Columns with any name are read under it and with their values, at every depth, whatever became of
+the schema.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,7 +32,9 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
         update.add_column(ADDED, LongType()).rename_column("my col", RENAMED).delete_column(AGAIN)
     with iceberg.update_schema() as update:
         update.add_column(AGAIN, LongType())
-    later = pa.Table.from_pylist([altered(row(4)) | {ADDED: 40, AGAIN: 41}], schema=iceberg.schema().as_arrow())
+    later = pa.Table.from_pylist(
+        [altered(row(4)) | {ADDED: 40, AGAIN: 41}], schema=iceberg.schema().as_arrow()
+    )
     iceberg.append(later)
     yield made
     bench.close()
@@ -39,7 +43,9 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
 
 def altered(row: dict[str, Any]) -> dict[str, Any]:
     """A row of before as the altered table has it."""
-    return {RENAMED if name == "my col" else name: value for name, value in row.items() if name != AGAIN} | {
+    return {
+        RENAMED if name == "my col" else name: value for name, value in row.items() if name != AGAIN
+    } | {
         ADDED: None,
         AGAIN: None,
     }
@@ -53,7 +59,9 @@ BOTH = pytest.mark.parametrize("table", [NEW, ALTERED], ids=lambda table: table.
 
 
 @BOTH
-def test_every_reader_gives_every_column_its_name_and_its_values(lake: Lake, table: TableName) -> None:
+def test_every_reader_gives_every_column_its_name_and_its_values(
+    lake: Lake, table: TableName
+) -> None:
     asked, wanted = f"FROM {table.duckdb} ORDER BY id", WANTED[table]
     assert lake.query(asked).to_arrow().to_pylist() == wanted
     assert lake.query(asked, untrusted=True).to_arrow().to_pylist() == wanted
@@ -64,7 +72,9 @@ def test_every_reader_gives_every_column_its_name_and_its_values(lake: Lake, tab
     assert relation.columns == list(wanted[0])
     assert sorted(row[0] for row in relation.fetchall()) == [row["id"] for row in wanted]
     polars = frame.to_polars(lazy=True).sort("id").collect()
-    assert polars.drop("in_map", "deep").to_dicts() == [_without(row, "in_map", "deep") for row in wanted]
+    assert polars.drop("in_map", "deep").to_dicts() == [
+        _without(row, "in_map", "deep") for row in wanted
+    ]
 
 
 def _without(row: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -79,12 +89,16 @@ def test_columns_that_are_not_nested_are_read_alone_too(lake: Lake, table: Table
     assert frame.scan().plain
     assert sorted(tuple(row.values()) for row in frame.to_arrow().to_pylist()) == wanted
     assert sorted(frame.to_polars(lazy=True).collect().rows()) == wanted
-    assert lake.table(table, columns=["id"], where='"count(*)" > 299 AND "it\'s" < 400').to_arrow()["id"].to_pylist() == [3]
+    assert lake.table(table, columns=["id"], where='"count(*)" > 299 AND "it\'s" < 400').to_arrow()[
+        "id"
+    ].to_pylist() == [3]
 
 
 @BOTH
 @pytest.mark.parametrize("name", NAMES)
-def test_a_condition_on_any_name_finds_its_rows_at_every_depth(lake: Lake, table: TableName, name: str) -> None:
+def test_a_condition_on_any_name_finds_its_rows_at_every_depth(
+    lake: Lake, table: TableName, name: str
+) -> None:
     value, (top, *inside) = row(3)[name], paths(duckdb_identifier(name))
     gone = table == ALTERED and name in ("my col", AGAIN)
     for path in inside if gone else (top, *inside):
@@ -94,7 +108,9 @@ def test_a_condition_on_any_name_finds_its_rows_at_every_depth(lake: Lake, table
 
 def test_files_are_left_out_by_conditions_on_odd_names(lake: Lake) -> None:
     for name in NAMES:
-        seen = lake.explain(f"FROM {NEW.duckdb} WHERE {duckdb_identifier(name)} = {row(3)[name]}")[0]
+        seen = lake.explain(f"FROM {NEW.duckdb} WHERE {duckdb_identifier(name)} = {row(3)[name]}")[
+            0
+        ]
         assert (seen.files, seen.total_files) == (1, 2), name
 
 

@@ -1,4 +1,6 @@
-"""PIVOT and UNPIVOT over tables by their short names and at moments; what a PIVOT reads is told without its values."""
+"""PIVOT and UNPIVOT over tables by their short names and at moments; what a PIVOT reads is told
+without its values.
+"""
 
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -14,7 +16,9 @@ from lakebed.query.request import QueryRequest
 from tests.query.lakes import add_table, bench_of, make_lake, plain_copy
 from tests.support.tables import snapshots_of
 
-SCHEMA = pa.schema([pa.field("a", pa.int64()), pa.field("b", pa.int64()), pa.field("s", pa.string())])
+SCHEMA = pa.schema(
+    [pa.field("a", pa.int64()), pa.field("b", pa.int64()), pa.field("s", pa.string())]
+)
 FIRST = [{"a": 1, "b": 10, "s": "x"}, {"a": 2, "b": 20, "s": "y"}]
 SECOND = [{"a": 3, "b": 30, "s": "x"}]
 
@@ -59,7 +63,10 @@ def answer(lake: Lake, sql: str, **options: Any) -> list[str]:
         "SELECT p.* FROM (PIVOT {t} ON s USING sum(b) GROUP BY a) p JOIN {few} f ON p.a = f.a",
         "WITH p AS (PIVOT {t} ON s USING sum(b)), q AS (FROM {t}) FROM p, (SELECT count(*) FROM q)",
         "WITH t AS (SELECT 'z' AS s, 1 AS b) PIVOT t ON s USING sum(b)",
-        "PIVOT {t} ON s USING sum(b) GROUP BY a UNION ALL PIVOT {first} ON s USING sum(b) GROUP BY a",
+        (
+            "PIVOT {t} ON s USING sum(b) GROUP BY a UNION ALL PIVOT {first} ON s USING sum(b) GROUP"
+            " BY a"
+        ),
         "PIVOT {t} ON s USING sum(b) GROUP BY a ORDER BY a DESC LIMIT 2",
         "SUMMARIZE PIVOT {t} ON s USING sum(b) GROUP BY a",
         "FROM {t} PIVOT (sum(b) FOR s IN ('x', 'y') GROUP BY a)",
@@ -71,9 +78,19 @@ def answer(lake: Lake, sql: str, **options: Any) -> list[str]:
 )
 def test_tables_are_pivoted_by_their_short_names_and_at_a_moment(lake: Lake, sql: str) -> None:
     first = "t AT (VERSION => 'first')"
-    ours = sql.format(t="t", first=first, aliased="t AS x AT (VERSION => 'first')", few="few-values", silver="silver")
-    plain = plain_copy({"t": [table(FIRST), table(SECOND)], "t_first": [table(FIRST)], "few": [table(FIRST[:1])]})
-    theirs = plain.execute(sql.format(t="t", first="t_first", aliased="t_first AS x", few="few", silver="main")).fetchall()
+    ours = sql.format(
+        t="t",
+        first=first,
+        aliased="t AS x AT (VERSION => 'first')",
+        few="few-values",
+        silver="silver",
+    )
+    plain = plain_copy(
+        {"t": [table(FIRST), table(SECOND)], "t_first": [table(FIRST)], "few": [table(FIRST[:1])]}
+    )
+    theirs = plain.execute(
+        sql.format(t="t", first="t_first", aliased="t_first AS x", few="few", silver="main")
+    ).fetchall()
     assert answer(lake, ours) == sorted(map(str, theirs))
     assert theirs
 
@@ -87,16 +104,23 @@ def test_a_moment_for_the_whole_query_holds_for_its_values_too(lake: Lake) -> No
 def test_a_pivot_leaves_out_files_by_its_own_conditions(lake: Lake) -> None:
     plan = lake.queries.plan(QueryRequest("PIVOT (FROM t WHERE a = 3) ON s USING sum(b)"))
     assert [len(view.scan.files) for view in plan.tables if view.scan] == [1]
-    outer = lake.queries.plan(QueryRequest("FROM (PIVOT t ON s USING sum(b) GROUP BY a) WHERE a = 3"))
+    outer = lake.queries.plan(
+        QueryRequest("FROM (PIVOT t ON s USING sum(b) GROUP BY a) WHERE a = 3")
+    )
     assert [len(view.scan.files) for view in outer.tables if view.scan] == [2]
 
 
-def test_planning_a_pivot_looks_only_at_the_tables_it_names(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_planning_a_pivot_looks_only_at_the_tables_it_names(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     catalog, looks = lake.stores.catalog, []
     pointers = type(catalog).pointers
 
     def looking(
-        self: Any, tables: Collection[TableName] | None = None, *, named: Collection[str] | None = None
+        self: Any,
+        tables: Collection[TableName] | None = None,
+        *,
+        named: Collection[str] | None = None,
     ) -> dict[TableName, Pointer]:
         looks.append(named)
         return pointers(self, tables, named=named)
@@ -116,7 +140,9 @@ def test_planning_a_pivot_looks_only_at_the_tables_it_names(lake: Lake, monkeypa
         ("PIVOT t ON (SELECT 1) USING sum(b)", BadQuery, "Cannot pivot on subquery"),
     ],
 )
-def test_what_cannot_be_pivoted_says_why(lake: Lake, sql: str, error: type[Exception], said: str) -> None:
+def test_what_cannot_be_pivoted_says_why(
+    lake: Lake, sql: str, error: type[Exception], said: str
+) -> None:
     with pytest.raises(error, match=said):
         lake.query(sql)
 

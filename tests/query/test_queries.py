@@ -1,4 +1,6 @@
-"""Queries of a lake: what names mean, moments, metadata tables, answers in every form, errors, the log."""
+"""Queries of a lake: what names mean, moments, metadata tables, answers in every form, errors, the
+log.
+"""
 
 import json
 from collections.abc import Iterator
@@ -78,24 +80,36 @@ def test_a_name_that_fits_several_tables_is_refused_unless_a_namespace_is_given(
 
 
 def test_columns_may_be_qualified_by_the_whole_name(lake: Lake) -> None:
-    sql = "SELECT shop.silver.orders.id, silver.orders.id, orders.id FROM silver.orders WHERE shop.silver.orders.id = 3"
+    sql = (
+        "SELECT shop.silver.orders.id, silver.orders.id, orders.id FROM silver.orders WHERE"
+        " shop.silver.orders.id = 3"
+    )
     assert lake.query(sql).fetchall() == [(3, 3, 3)]
 
 
 def test_a_name_of_with_hides_the_table(lake: Lake) -> None:
     assert one(lake, "WITH orders AS (SELECT 1 AS id) SELECT count(*) FROM orders") == 1
-    assert one(lake, "WITH orders AS (SELECT * FROM orders WHERE id < 3) SELECT count(*) FROM orders") == 3
+    assert (
+        one(lake, "WITH orders AS (SELECT * FROM orders WHERE id < 3) SELECT count(*) FROM orders")
+        == 3
+    )
 
 
 def test_the_rest_of_the_text_is_the_users(lake: Lake) -> None:
-    sql = "SELECT 'orders' AS \"from orders\", $$ orders $$, count(*) /* orders */ -- orders\nFROM orders;"
+    sql = (
+        "SELECT 'orders' AS \"from orders\", $$ orders $$, count(*) /* orders */ -- orders\nFROM"
+        " orders;"
+    )
     result = lake.query(sql)
     assert result.fetchall() == [("orders", " orders ", 30)]
     assert result.columns == ("from orders", "' orders '", "count_star()")
 
 
 def test_the_same_table_twice_is_read_as_each_place_needs_it(lake: Lake) -> None:
-    result = lake.query("SELECT a.id, b.id FROM orders a JOIN orders b ON a.id + 20 = b.id WHERE a.id < 2 AND b.id > 15")
+    result = lake.query(
+        "SELECT a.id, b.id FROM orders a JOIN orders b ON a.id + 20 = b.id WHERE a.id < 2 AND b.id"
+        " > 15"
+    )
     assert sorted(result) == [(0, 20), (1, 21)]
     assert [(table.files, table.total_files, table.condition) for table in result.explain()] == [
         (1, 3, "id < 2"),
@@ -110,7 +124,14 @@ def test_moments(lake: Lake) -> None:
     assert one(lake, "SELECT count(*) FROM orders", at="main") == 30
     assert one(lake, f"SELECT count(*) FROM orders AT (VERSION => {oldest.id})") == 10
     assert one(lake, "SELECT count(*) FROM orders AS o AT (VERSION => 'first') WHERE o.id > 3") == 6
-    assert one(lake, f"SELECT count(*) FROM orders AT (TIMESTAMP => TIMESTAMP '{newest.at:%Y-%m-%d %H:%M:%S.%f}')") == 30
+    assert (
+        one(
+            lake,
+            "SELECT count(*) FROM orders AT (TIMESTAMP => TIMESTAMP"
+            f" '{newest.at:%Y-%m-%d %H:%M:%S.%f}')",
+        )
+        == 30
+    )
     both = "SELECT (SELECT count(*) FROM orders), count(*) FROM orders AT (VERSION => 'first')"
     assert lake.query(both).fetchall() == [(30, 10)]
     with pytest.raises(UnknownName, match="no snapshot, tag, branch"):
@@ -123,7 +144,9 @@ def test_moments(lake: Lake) -> None:
 
 def test_a_former_state_is_held_while_it_is_read(lake: Lake) -> None:
     result = lake.query("FROM orders", at="first")
-    assert [hold.table for hold in lake.stores.events.protected()] == [TableName("shop", "silver", "orders")]
+    assert [hold.table for hold in lake.stores.events.protected()] == [
+        TableName("shop", "silver", "orders")
+    ]
     assert result.to_arrow().num_rows == 10
     assert lake.stores.events.protected() == ()
     with lake.query("FROM orders"):
@@ -131,8 +154,14 @@ def test_a_former_state_is_held_while_it_is_read(lake: Lake) -> None:
 
 
 def test_metadata_tables(lake: Lake) -> None:
-    assert one(lake, "SELECT count(*) FROM shop.silver.orders$snapshots WHERE operation = 'append'") == 3
-    assert sorted(lake.query("SELECT name, type FROM orders$refs")) == [("first", "tag"), ("main", "branch")]
+    assert (
+        one(lake, "SELECT count(*) FROM shop.silver.orders$snapshots WHERE operation = 'append'")
+        == 3
+    )
+    assert sorted(lake.query("SELECT name, type FROM orders$refs")) == [
+        ("first", "tag"),
+        ("main", "branch"),
+    ]
     assert one(lake, "SELECT sum(record_count) FROM orders$files") == 30
     assert one(lake, "SELECT sum(record_count) FROM orders$files", at="first") == 10
     assert one(lake, "SELECT record_count FROM orders$partitions") == 30
@@ -170,7 +199,9 @@ def test_parameters_are_values(lake: Lake) -> None:
     assert one(lake, "SELECT count(*) FROM orders WHERE id < $most", parameters={"most": 4}) == 4
 
 
-def test_query_table_never_answers_from_what_another_query_read_of_a_table(lake: Lake, tmp_path: Path) -> None:
+def test_query_table_never_answers_from_what_another_query_read_of_a_table(
+    lake: Lake, tmp_path: Path
+) -> None:
     assert one(lake, "SELECT count(*) FROM shop.silver.orders, range(1) WHERE id = 3") == 1
     for text, rows in {
         "'shop.silver.orders'": 30,
@@ -191,9 +222,17 @@ def test_query_table_never_answers_from_what_another_query_read_of_a_table(lake:
 @pytest.mark.parametrize(
     ("sql", "what", "advice"),
     [
-        ("SELECT idd FROM orders", r"no column 'idd'.\n  1 \| SELECT idd FROM orders", "Did you mean id?"),
+        (
+            "SELECT idd FROM orders",
+            r"no column 'idd'.\n  1 \| SELECT idd FROM orders",
+            "Did you mean id?",
+        ),
         ("SELECT *\nFROM orders\nWHERE nix = 1", r"no column 'nix'.\n  3 \| WHERE nix = 1", "id"),
-        ("SELECT cuont(id) FROM orders", "no aggregate function 'cuont'|no function 'cuont'", "Did you mean count"),
+        (
+            "SELECT cuont(id) FROM orders",
+            "no aggregate function 'cuont'|no function 'cuont'",
+            "Did you mean count",
+        ),
         ("SELECT * FORM orders", "syntax error", "DuckDB's syntax"),
         ("", "there is no statement", "one SELECT"),
         ("SELECT 1; SELECT 2", "there are 2 statements", "one SELECT"),
@@ -221,7 +260,11 @@ def test_unknown_tables_have_near_names(lake: Lake) -> None:
 
 def test_an_error_in_the_middle_of_an_answer_is_ours_too(lake: Lake) -> None:
     sql = "SELECT CASE WHEN id = 25 THEN error('no') ELSE 'fine' END FROM orders"
-    for read in (QueryResult.to_arrow, QueryResult.fetchall, lambda result: list(result.to_arrow_batches(rows=1))):
+    for read in (
+        QueryResult.to_arrow,
+        QueryResult.fetchall,
+        lambda result: list(result.to_arrow_batches(rows=1)),
+    ):
         with pytest.raises(BadQuery, match="no"):
             read(lake.query(sql))
     assert one(lake, "SELECT count(*) FROM orders") == 30
@@ -262,7 +305,9 @@ def test_times_are_in_the_lakes_zone(tmp_path: Path) -> None:
         add_table(bench, "t", [rows], schema=schema)
         bench.close()
         assert one(lake, "SELECT moment::VARCHAR FROM t") == "2026-07-01 14:00:00+02"
-        assert one(lake, "SELECT count(*) FROM t WHERE moment = TIMESTAMP '2026-07-01 14:00:00'") == 1
+        assert (
+            one(lake, "SELECT count(*) FROM t WHERE moment = TIMESTAMP '2026-07-01 14:00:00'") == 1
+        )
 
 
 def test_every_query_is_in_the_log(lake: Lake) -> None:
@@ -270,7 +315,9 @@ def test_every_query_is_in_the_log(lake: Lake) -> None:
     with pytest.raises(BadQuery):
         lake.query("SELECT marked_nix FROM orders")
     fields = "status, rows, files_scanned, files_pruned, principal, tables, error"
-    found = lake.query(f"SELECT {fields} FROM system.query_log WHERE sql LIKE '%marked%' ORDER BY ts").fetchall()
+    found = lake.query(
+        f"SELECT {fields} FROM system.query_log WHERE sql LIKE '%marked%' ORDER BY ts"
+    ).fetchall()
     assert found[:2] == [
         ("ok", 5, 1, 2, "ada", ["shop.silver.orders"], ""),
         ("error", 0, 3, 0, "", ["shop.silver.orders"], found[1][-1]),
@@ -280,10 +327,17 @@ def test_every_query_is_in_the_log(lake: Lake) -> None:
 
 def test_untrusted_queries_see_the_same_rows_and_nothing_else(lake: Lake) -> None:
     assert one(lake, "SELECT count(*) FROM orders WHERE id > 12", untrusted=True) == 17
-    for attack in ("FROM read_csv('/etc/passwd')", "FROM '/etc/passwd'", "FROM orders; SELECT 1", "SELECT getenv('HOME')"):
+    for attack in (
+        "FROM read_csv('/etc/passwd')",
+        "FROM '/etc/passwd'",
+        "FROM orders; SELECT 1",
+        "SELECT getenv('HOME')",
+    ):
         with pytest.raises(BadQuery):
             lake.query(attack, untrusted=True)
-    statuses = [json.loads(line)["status"] for line in lake.queries.log.files()[-1].read_text().splitlines()]
+    statuses = [
+        json.loads(line)["status"] for line in lake.queries.log.files()[-1].read_text().splitlines()
+    ]
     assert statuses[-4:] == ["refused"] * 4
 
 
@@ -293,12 +347,20 @@ def test_duckdb_is_as_we_expect_it() -> None:
 
 
 @pytest.mark.parametrize("untrusted", [False, True])
-def test_rows_below_a_limit_are_not_chosen_by_what_they_are_joined_with(tmp_path: Path, untrusted: bool) -> None:
+def test_rows_below_a_limit_are_not_chosen_by_what_they_are_joined_with(
+    tmp_path: Path, untrusted: bool
+) -> None:
     """DuckDB 1.5 does so, every time for this query: its issue 22924."""
     with make_lake(tmp_path / "lake") as lake:
         bench = bench_of(lake)
         add_table(bench, "many", [numbers(0), numbers(10), numbers(20), numbers(30)], schema=ID)
         bench.close()
-        asked = "SELECT count(*) FROM (VALUES ({})) few(id) JOIN (SELECT id FROM many LIMIT 20) q USING (id)"
-        found = [next(iter(lake.query(asked.format(one), untrusted=untrusted))) for one in (5, 15, 25, 35)]  # one of each file
+        asked = (
+            "SELECT count(*) FROM (VALUES ({})) few(id) JOIN (SELECT id FROM many LIMIT 20) q USING"
+            " (id)"
+        )
+        found = [
+            next(iter(lake.query(asked.format(one), untrusted=untrusted)))
+            for one in (5, 15, 25, 35)
+        ]  # one of each file
         assert sorted(found) == [(0,), (0,), (1,), (1,)]

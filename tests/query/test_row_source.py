@@ -1,4 +1,6 @@
-"""Query results and lazy tables speak alike: the same methods give the same rows, as often as they are read."""
+"""Query results and lazy tables speak alike: the same methods give the same rows, as often as they
+are read.
+"""
 
 from collections.abc import Iterator
 
@@ -34,7 +36,9 @@ def source(lake: Lake, request: pytest.FixtureRequest) -> Iterator[QueryResult |
             yield result
 
 
-def test_results_and_lazy_tables_give_the_same_rows_to_every_library(source: QueryResult | LazyTable) -> None:
+def test_results_and_lazy_tables_give_the_same_rows_to_every_library(
+    source: QueryResult | LazyTable,
+) -> None:
     wanted = [dict(zip(("id", "word"), row, strict=True)) for row in ROWS]
     assert source.to_arrow().to_pylist() == wanted
     assert [row for batch in source.to_arrow_batches(rows=2) for row in batch.to_pylist()] == wanted
@@ -47,7 +51,9 @@ def test_results_and_lazy_tables_give_the_same_rows_to_every_library(source: Que
     assert source.columns == ("id", "word")
 
 
-def test_rows_are_fetched_one_by_one_and_then_the_rest_as_duckdb_users_expect(source: QueryResult | LazyTable) -> None:
+def test_rows_are_fetched_one_by_one_and_then_the_rest_as_duckdb_users_expect(
+    source: QueryResult | LazyTable,
+) -> None:
     assert source.fetchone() == ROWS[0]
     assert source.fetchall() == ROWS[1:]
     assert source.fetchall() == ROWS

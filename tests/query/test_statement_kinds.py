@@ -1,4 +1,6 @@
-"""Every kind of SELECT answers as plain DuckDB does over the same rows, or is refused with a reason that the docs give."""
+"""Every kind of SELECT answers as plain DuckDB does over the same rows, or is refused with a reason
+that the docs give.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,10 +39,14 @@ def plain() -> Iterator[Any]:
         yield connection
 
 
-def _compare(lake: Lake, plain: Any, statement: str, parameters: Any = None, *, rows: bool = True) -> None:
+def _compare(
+    lake: Lake, plain: Any, statement: str, parameters: Any = None, *, rows: bool = True
+) -> None:
     sql, ordered = statement.removeprefix("ORDERED "), statement.startswith("ORDERED ")
     expected = plain.execute(sql.replace("{first}", "past.orders"), parameters)
-    with lake.query(sql.replace("{first}", "orders AT (VERSION => 'first')"), parameters=parameters) as result:
+    with lake.query(
+        sql.replace("{first}", "orders AT (VERSION => 'first')"), parameters=parameters
+    ) as result:
         assert [*result.columns] == [column[0] for column in expected.description]
         ours, theirs = [*map(str, result)], [*map(str, expected.fetchall())]
     if rows:
@@ -54,12 +60,16 @@ def test_a_statement_answers_as_plain_duckdb_does(lake: Lake, plain: Any, kind: 
 
 
 @pytest.mark.parametrize("kind", PARAMETERS)
-def test_a_statement_with_parameters_answers_as_plain_duckdb_does(lake: Lake, plain: Any, kind: str) -> None:
+def test_a_statement_with_parameters_answers_as_plain_duckdb_does(
+    lake: Lake, plain: Any, kind: str
+) -> None:
     _compare(lake, plain, *PARAMETERS[kind])
 
 
 @pytest.mark.parametrize("kind", ONLY_COLUMNS)
-def test_a_statement_about_files_has_the_columns_of_plain_duckdb(lake: Lake, plain: Any, kind: str) -> None:
+def test_a_statement_about_files_has_the_columns_of_plain_duckdb(
+    lake: Lake, plain: Any, kind: str
+) -> None:
     _compare(lake, plain, ONLY_COLUMNS[kind], rows=False)
 
 

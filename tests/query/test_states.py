@@ -1,4 +1,6 @@
-"""Which columns a state of a table has after an ALTER that committed no row: as Spark and PyIceberg have it."""
+"""Which columns a state of a table has after an ALTER that committed no row: as Spark and PyIceberg
+have it.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +17,9 @@ from lakebed.ports import Column, Snapshot, TableMetadata
 from lakebed.tables import as_of_schema
 from tests.query.lakes import add_table, bench_of, make_lake
 
-ROWS = pa.table({"id": pa.array([1, 2], pa.int64()), "old": ["a", "b"], "gone": pa.array([7, 8], pa.int32())})
+ROWS = pa.table(
+    {"id": pa.array([1, 2], pa.int64()), "old": ["a", "b"], "gone": pa.array([7, 8], pa.int32())}
+)
 PRESENT = [{"id": 1, "new": "a", "more": None}, {"id": 2, "new": "b", "more": None}]
 
 
@@ -55,8 +59,14 @@ def altered(tmp_path: Path) -> Iterator[Altered]:
     bench.close()
 
 
-def test_a_snapshot_has_the_columns_it_was_written_with_though_it_is_the_present_one(altered: Altered) -> None:
-    by_pyiceberg = altered.lake.iceberg.load_table(altered.table.parts).scan(snapshot_id=altered.head).to_arrow()
+def test_a_snapshot_has_the_columns_it_was_written_with_though_it_is_the_present_one(
+    altered: Altered,
+) -> None:
+    by_pyiceberg = (
+        altered.lake.iceberg.load_table(altered.table.parts)
+        .scan(snapshot_id=altered.head)
+        .to_arrow()
+    )
     assert by_pyiceberg.column_names == ["id", "old", "gone"]
     later = (datetime.now(UTC) + timedelta(days=1)).isoformat()
     for at in (altered.head, str(altered.head), "tagged", later):
@@ -64,7 +74,9 @@ def test_a_snapshot_has_the_columns_it_was_written_with_though_it_is_the_present
 
 
 @pytest.mark.parametrize("at", [None, "main", "side"])
-def test_the_table_as_it_is_and_its_branches_have_the_present_columns(altered: Altered, at: str | None) -> None:
+def test_the_table_as_it_is_and_its_branches_have_the_present_columns(
+    altered: Altered, at: str | None
+) -> None:
     assert altered.read(at) == PRESENT
 
 
@@ -88,7 +100,20 @@ def test_spark_is_asked_for_columns_by_their_ids_and_for_defaults() -> None:
     )
     at = datetime(2026, 1, 1, tzinfo=UTC)
     snapshot = Snapshot(5, None, at, "append", {}, schema=0)
-    metadata = TableMetadata("u", "l", 3, at, present, (), (), {}, {5: snapshot}, {}, schema=1, schemas={0: former, 1: present})
+    metadata = TableMetadata(
+        "u",
+        "l",
+        3,
+        at,
+        present,
+        (),
+        (),
+        {},
+        {5: snapshot},
+        {},
+        schema=1,
+        schemas={0: former, 1: present},
+    )
     assert as_of_schema(metadata, snapshot, 0) == ()
     assert as_of_schema(metadata, snapshot, 1) == (
         "CAST(`a b` AS bigint) AS `c`",

@@ -1,4 +1,6 @@
-"""Names and clauses in a text: found where the engine says they begin, replaced, and found again."""
+"""Names and clauses in a text: found where the engine says they begin, replaced, and found
+again.
+"""
 
 import pytest
 
@@ -14,7 +16,11 @@ from lakebed.query.parsing.query_text import (
     with_hyphens_quoted,
 )
 
-SHOP = [TableName("my-shop", "silver", "orders"), TableName("shop", "silver", "clean-orders"), TableName("shop", "gold", "total")]
+SHOP = [
+    TableName("my-shop", "silver", "orders"),
+    TableName("shop", "silver", "clean-orders"),
+    TableName("shop", "gold", "total"),
+]
 
 
 @pytest.mark.parametrize(
@@ -29,7 +35,9 @@ SHOP = [TableName("my-shop", "silver", "orders"), TableName("shop", "silver", "c
         ("FROM 'a.csv'", ("a.csv",), None),
     ],
 )
-def test_a_name_is_found_whatever_stands_between_its_parts(text: str, parts: tuple[str, ...], name: str | None) -> None:
+def test_a_name_is_found_whatever_stands_between_its_parts(
+    text: str, parts: tuple[str, ...], name: str | None
+) -> None:
     end = name_end(text, 5, parts)
     assert (text[5:end] if end else None) == name
 
@@ -38,7 +46,10 @@ def test_a_name_is_found_whatever_stands_between_its_parts(text: str, parts: tup
     ("rest", "clause"),
     [
         (" AT (VERSION => 5) WHERE", "AT (VERSION => 5)"),
-        (" AS x AT (TIMESTAMP => TIMESTAMP '2026-01-01 (a)') y", "AT (TIMESTAMP => TIMESTAMP '2026-01-01 (a)')"),
+        (
+            " AS x AT (TIMESTAMP => TIMESTAMP '2026-01-01 (a)') y",
+            "AT (TIMESTAMP => TIMESTAMP '2026-01-01 (a)')",
+        ),
         (" at at /* ) */ (version => 'a)b')", "at /* ) */ (version => 'a)b')"),
         (" x WHERE y", None),
     ],
@@ -66,7 +77,10 @@ def test_bytes_are_not_characters() -> None:
     ("text", "expected"),
     [
         ("SELECT * FROM my-shop.silver.orders", 'SELECT * FROM "my-shop"."silver"."orders"'),
-        ("FROM clean-orders o JOIN silver.clean-orders c", 'FROM "clean-orders" o JOIN "silver"."clean-orders" c'),
+        (
+            "FROM clean-orders o JOIN silver.clean-orders c",
+            'FROM "clean-orders" o JOIN "silver"."clean-orders" c',
+        ),
         ("FROM x, CLEAN-ORDERS", 'FROM x, "clean-orders"'),
         ("PIVOT clean-orders ON a", 'PIVOT "clean-orders" ON a'),
         ("UNPIVOT clean-orders ON a", 'UNPIVOT "clean-orders" ON a'),

@@ -13,8 +13,18 @@ from lakebed.query.request import QueryRequest
 from tests.query.parsed import reads, tree
 
 TABLES = {
-    "a": (Column("id", "long", False), Column("n", "int", False), Column("s", "string", False), Column("day", "date", False)),
-    "b": (Column("id", "long", False), Column("n", "int", False), Column("x", "double", False), Column("at", "timestamp", False)),
+    "a": (
+        Column("id", "long", False),
+        Column("n", "int", False),
+        Column("s", "string", False),
+        Column("day", "date", False),
+    ),
+    "b": (
+        Column("id", "long", False),
+        Column("n", "int", False),
+        Column("x", "double", False),
+        Column("at", "timestamp", False),
+    ),
 }
 
 
@@ -28,10 +38,19 @@ TABLES = {
         ("WITH a AS (SELECT * FROM a) SELECT * FROM a", ["a"]),
         ("WITH x AS (SELECT * FROM a), y AS (SELECT * FROM x) SELECT * FROM y", ["a"]),
         (
-            "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < (SELECT max(n) FROM a)) SELECT * FROM t",
+            (
+                "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < (SELECT"
+                " max(n) FROM a)) SELECT * FROM t"
+            ),
             ["a"],
         ),
-        ("SELECT (SELECT max(id) FROM b) FROM a WHERE EXISTS (FROM c) ORDER BY (SELECT 1 FROM d)", ["b", "a", "c", "d"]),
+        (
+            (
+                "SELECT (SELECT max(id) FROM b) FROM a WHERE EXISTS (FROM c) ORDER BY (SELECT 1"
+                " FROM d)"
+            ),
+            ["b", "a", "c", "d"],
+        ),
         ("SELECT * FROM (SELECT * FROM a WHERE id IN (SELECT id FROM b)) q", ["a", "b"]),
         ("SELECT * FROM a UNION ALL (SELECT * FROM b EXCEPT SELECT * FROM c)", ["a", "b", "c"]),
         ("DESCRIBE a", ["a"]),
@@ -53,7 +72,11 @@ def conditions(sql: str) -> dict[str, str]:
     columns = {read.byte: TABLES[read.parts[-1]] for read in found if not read.whole}
     told = {}
     for read in found:
-        predicate = None if read.whole else predicate_of(read.conditions, finder(read, columns), timezone="UTC")
+        predicate = (
+            None
+            if read.whole
+            else predicate_of(read.conditions, finder(read, columns), timezone="UTC")
+        )
         told[read.alias or read.parts[-1]] = predicate_text(predicate) if predicate else ""
     return told
 
@@ -61,25 +84,52 @@ def conditions(sql: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("sql", "expected"),
     [
-        ("FROM a WHERE id > 5 AND s LIKE 'x%' AND n + 1 = 2", {"a": "id > 5 and s begins with 'x'"}),
+        (
+            "FROM a WHERE id > 5 AND s LIKE 'x%' AND n + 1 = 2",
+            {"a": "id > 5 and s begins with 'x'"},
+        ),
         ("FROM a WHERE 5 < id", {"a": "id > 5"}),
         ("FROM a WHERE id BETWEEN 1 AND 3 OR id = 9", {"a": "id >= 1 and id <= 3 or id = 9"}),
         ("FROM a WHERE id = 1 OR random() < 0.5", {"a": ""}),
         ("FROM a WHERE a.id IN (1, 2) AND shop.silver.a.n IS NULL", {"a": "id in (1, 2)"}),
-        ("FROM shop.silver.a WHERE shop.silver.a.n = 1 AND silver.a.id = 2", {"a": "n = 1 and id = 2"}),
+        (
+            "FROM shop.silver.a WHERE shop.silver.a.n = 1 AND silver.a.id = 2",
+            {"a": "n = 1 and id = 2"},
+        ),
         ("FROM a AS t WHERE t.id = 1 AND a.n = 2", {"t": "id = 1"}),
-        ("FROM a, b WHERE a.id = b.id AND a.id = 1 AND x = 2 AND n = 3", {"a": "id = 1", "b": "x = 2.0"}),
+        (
+            "FROM a, b WHERE a.id = b.id AND a.id = 1 AND x = 2 AND n = 3",
+            {"a": "id = 1", "b": "x = 2.0"},
+        ),
         ("FROM a JOIN b ON a.id = b.id AND b.n = 1", {"a": "", "b": "n = 1"}),
         # the right of a LEFT JOIN: what NULL fits says nothing of its rows
-        ("FROM a LEFT JOIN b ON a.id = b.id WHERE b.n = 1 AND a.n = 2", {"a": "n = 2", "b": "n = 1"}),
+        (
+            "FROM a LEFT JOIN b ON a.id = b.id WHERE b.n = 1 AND a.n = 2",
+            {"a": "n = 2", "b": "n = 1"},
+        ),
         ("FROM a LEFT JOIN b ON a.id = b.id WHERE b.n IS NULL", {"a": "", "b": ""}),
-        ("FROM a LEFT JOIN b ON a.id = b.id AND a.n = 1 AND b.n IS NULL", {"a": "", "b": "n is null"}),
-        ("FROM a RIGHT JOIN b ON a.id = b.id WHERE a.n IS NULL AND b.n IS NULL", {"a": "", "b": "n is null"}),
+        (
+            "FROM a LEFT JOIN b ON a.id = b.id AND a.n = 1 AND b.n IS NULL",
+            {"a": "", "b": "n is null"},
+        ),
+        (
+            "FROM a RIGHT JOIN b ON a.id = b.id WHERE a.n IS NULL AND b.n IS NULL",
+            {"a": "", "b": "n is null"},
+        ),
         ("FROM a FULL JOIN b ON a.id = 1 WHERE a.n = 1 OR a.n IS NULL", {"a": "", "b": ""}),
-        ("FROM a SEMI JOIN b ON a.id = b.id AND b.n = 1 AND a.n = 2 WHERE a.id = 3", {"a": "id = 3 and n = 2", "b": "n = 1"}),
-        ("FROM a ANTI JOIN b ON a.id = b.id AND b.n = 1 AND a.n = 2 WHERE a.id = 3", {"a": "id = 3", "b": "n = 1"}),
+        (
+            "FROM a SEMI JOIN b ON a.id = b.id AND b.n = 1 AND a.n = 2 WHERE a.id = 3",
+            {"a": "id = 3 and n = 2", "b": "n = 1"},
+        ),
+        (
+            "FROM a ANTI JOIN b ON a.id = b.id AND b.n = 1 AND a.n = 2 WHERE a.id = 3",
+            {"a": "id = 3", "b": "n = 1"},
+        ),
         # rows that are left out would let others come nearer, or to another place
-        ("FROM a ASOF JOIN b ON a.n = b.n AND a.id >= b.id WHERE a.id = 1 AND b.n = 1", {"a": "", "b": ""}),
+        (
+            "FROM a ASOF JOIN b ON a.n = b.n AND a.id >= b.id WHERE a.id = 1 AND b.n = 1",
+            {"a": "", "b": ""},
+        ),
         ("FROM a POSITIONAL JOIN b WHERE a.id = 1", {"a": "", "b": ""}),
         ("FROM a TABLESAMPLE 10% WHERE id = 1", {"a": ""}),
         ("SELECT * FROM a WHERE id = 1 USING SAMPLE 10%", {"a": ""}),
@@ -87,12 +137,17 @@ def conditions(sql: str) -> dict[str, str]:
         ("FROM a AS t(n, id), b WHERE x = 1", {"t": "", "b": ""}),
         ("FROM a, (SELECT 1 AS n) q WHERE n = 1 AND a.n = 2", {"a": "n = 2"}),
         ("SELECT id + 1 AS n FROM a WHERE n = 1", {"a": "n = 1"}),
-        ("FROM a WHERE EXISTS (FROM b WHERE b.n = 1 AND a.id = 3 AND id = 4)", {"a": "", "b": "n = 1 and id = 4"}),
+        (
+            "FROM a WHERE EXISTS (FROM b WHERE b.n = 1 AND a.id = 3 AND id = 4)",
+            {"a": "", "b": "n = 1 and id = 4"},
+        ),
         ("FROM a WHERE NOT id = 1", {"a": "id != 1"}),
         ("FROM a WHERE NOT (id = 1 AND n = 2)", {"a": ""}),
     ],
 )
-def test_a_condition_counts_where_rows_that_do_not_fit_cannot_matter(sql: str, expected: dict[str, str]) -> None:
+def test_a_condition_counts_where_rows_that_do_not_fit_cannot_matter(
+    sql: str, expected: dict[str, str]
+) -> None:
     assert conditions(sql) == expected
 
 
@@ -100,22 +155,52 @@ def test_a_condition_counts_where_rows_that_do_not_fit_cannot_matter(sql: str, e
     ("sql", "expected"),
     [
         ("SELECT * FROM (FROM a) WHERE id = 1", {"a": "id = 1"}),
-        ("SELECT * FROM (SELECT * FROM a WHERE n = 2) q WHERE q.id = 1 AND s = 'x'", {"a": "id = 1 and s = 'x' and n = 2"}),
+        (
+            "SELECT * FROM (SELECT * FROM a WHERE n = 2) q WHERE q.id = 1 AND s = 'x'",
+            {"a": "id = 1 and s = 'x' and n = 2"},
+        ),
         ("WITH c AS (SELECT * FROM a) SELECT * FROM c WHERE id = 1", {"a": "id = 1"}),
-        ("WITH c AS (FROM a), d AS (SELECT *, n AS m FROM c), e AS (FROM d) FROM e WHERE id = 1 AND m = 2", {"a": "id = 1"}),
+        (
+            (
+                "WITH c AS (FROM a), d AS (SELECT *, n AS m FROM c), e AS (FROM d) FROM e WHERE id"
+                " = 1 AND m = 2"
+            ),
+            {"a": "id = 1"},
+        ),
         ("WITH c AS (FROM a) SELECT (SELECT max(id) FROM c WHERE n = 1)", {"a": "n = 1"}),
-        ("FROM b JOIN (SELECT id AS k, n FROM a) q ON q.k = b.id AND q.n = 1 WHERE b.n = 2", {"b": "n = 2", "a": "n = 1"}),
-        ("FROM b LEFT JOIN (SELECT id AS k FROM a) q ON q.k = b.id WHERE q.k = 1", {"b": "", "a": "id = 1"}),
-        ("FROM b LEFT JOIN (SELECT id AS k FROM a) q ON q.k = b.id WHERE q.k IS NULL", {"b": "", "a": ""}),
-        ("FROM b, (SELECT n AS m FROM a) q WHERE m = 1 AND q.m = 2", {"b": "", "a": "n = 2"}),  # whose m, the first, is not known
+        (
+            "FROM b JOIN (SELECT id AS k, n FROM a) q ON q.k = b.id AND q.n = 1 WHERE b.n = 2",
+            {"b": "n = 2", "a": "n = 1"},
+        ),
+        (
+            "FROM b LEFT JOIN (SELECT id AS k FROM a) q ON q.k = b.id WHERE q.k = 1",
+            {"b": "", "a": "id = 1"},
+        ),
+        (
+            "FROM b LEFT JOIN (SELECT id AS k FROM a) q ON q.k = b.id WHERE q.k IS NULL",
+            {"b": "", "a": ""},
+        ),
+        (
+            "FROM b, (SELECT n AS m FROM a) q WHERE m = 1 AND q.m = 2",
+            {"b": "", "a": "n = 2"},
+        ),  # whose m, the first, is not known
         ("FROM (SELECT n AS id, id AS n FROM a) WHERE id = 1 AND n = 2", {"a": "n = 1 and id = 2"}),
-        ("FROM (SELECT a.id, b.x FROM a JOIN b ON a.n = b.n) WHERE id = 1 AND x = 2", {"a": "id = 1", "b": "x = 2.0"}),
+        (
+            "FROM (SELECT a.id, b.x FROM a JOIN b ON a.n = b.n) WHERE id = 1 AND x = 2",
+            {"a": "id = 1", "b": "x = 2.0"},
+        ),
         ("FROM (FROM a) WHERE id = 1 OR (n = 2 AND s = 'x')", {"a": "id = 1 or n = 2 and s = 'x'"}),
         ("FROM (SELECT id, n + 1 AS n FROM a) WHERE id = 1 OR n = 2", {"a": ""}),
         ("FROM (SELECT id, n + 1 AS n FROM a) WHERE id = 1 AND n = 2", {"a": "id = 1"}),
         # groups: what they are grouped by, and nothing else
-        ("FROM (SELECT s, count(*) AS n FROM a GROUP BY s) WHERE s = 'x' AND n = 3", {"a": "s = 'x'"}),
-        ("FROM (SELECT s, sum(id) FROM a GROUP BY ALL HAVING sum(id) > 1) WHERE s = 'x'", {"a": "s = 'x'"}),
+        (
+            "FROM (SELECT s, count(*) AS n FROM a GROUP BY s) WHERE s = 'x' AND n = 3",
+            {"a": "s = 'x'"},
+        ),
+        (
+            "FROM (SELECT s, sum(id) FROM a GROUP BY ALL HAVING sum(id) > 1) WHERE s = 'x'",
+            {"a": "s = 'x'"},
+        ),
         ("FROM (SELECT s, sum(id) FROM a GROUP BY ROLLUP (s)) WHERE s IS NULL", {"a": ""}),
         ("FROM (SELECT DISTINCT id, n FROM a ORDER BY id) WHERE n = 1", {"a": "n = 1"}),
         # rows that are left out would let others in, or change them
@@ -123,9 +208,15 @@ def test_a_condition_counts_where_rows_that_do_not_fit_cannot_matter(sql: str, e
         ("FROM (FROM a LIMIT 10) WHERE n = 1", {"a": ""}),
         ("FROM (FROM a OFFSET 10) WHERE n = 1", {"a": ""}),
         ("FROM (SELECT *, row_number() OVER (ORDER BY id) AS r FROM a) WHERE n = 1", {"a": ""}),
-        ("FROM (SELECT * FROM a QUALIFY row_number() OVER (ORDER BY id) = 1) WHERE n = 1", {"a": ""}),
+        (
+            "FROM (SELECT * FROM a QUALIFY row_number() OVER (ORDER BY id) = 1) WHERE n = 1",
+            {"a": ""},
+        ),
         ("FROM (SELECT * FROM a USING SAMPLE 10%) WHERE n = 1", {"a": ""}),
-        ("FROM (SELECT id FROM a UNION ALL SELECT id FROM a AS other) WHERE id = 1", {"a": "", "other": ""}),
+        (
+            "FROM (SELECT id FROM a UNION ALL SELECT id FROM a AS other) WHERE id = 1",
+            {"a": "", "other": ""},
+        ),
         ("FROM (FROM a) q(n, id) WHERE n = 1", {"a": ""}),
         ("WITH q(n, id) AS (SELECT id, n FROM a) FROM q WHERE n = 1", {"a": ""}),
         # names that may be another's
@@ -144,39 +235,98 @@ def test_a_condition_counts_where_rows_that_do_not_fit_cannot_matter(sql: str, e
         ("FROM (SELECT id, nobody_knows(n) AS z FROM a) WHERE id = 1", {"a": ""}),
         ("FROM (SELECT id FROM a WHERE COLUMNS(*) IS NOT NULL) WHERE id = 1", {"a": ""}),
         (
-            "FROM (SELECT id, [x + 1 FOR x IN [n]] AS l, CASE WHEN n IN (1, 2) THEN s END AS c FROM a) WHERE id = 1",
+            (
+                "FROM (SELECT id, [x + 1 FOR x IN [n]] AS l, CASE WHEN n IN (1, 2) THEN s END AS c"
+                " FROM a) WHERE id = 1"
+            ),
             {"a": "id = 1"},
         ),
-        ("FROM (SELECT id, (SELECT max(b.n) FROM b) AS m FROM a) WHERE id = 1", {"a": "id = 1", "b": ""}),
+        (
+            "FROM (SELECT id, (SELECT max(b.n) FROM b) AS m FROM a) WHERE id = 1",
+            {"a": "id = 1", "b": ""},
+        ),
         # letters beyond A to Z keep their case
         ('FROM (SELECT id AS "Ä", n AS "ä" FROM a) WHERE "ä" = 1', {"a": "n = 1"}),
-        ('FROM (SELECT id AS Q, n AS "ß" FROM a) WHERE q = 1 AND "ß" = 2 AND ss = 3', {"a": "id = 1 and n = 2"}),
-        ('WITH "Ä" AS (FROM a), "ä" AS (FROM b) FROM "Ä", "ä" WHERE "Ä".id = 1 AND "ä".id = 2', {"a": "id = 1", "b": "id = 2"}),
-        # what may read a query of WITH without naming it
-        ("WITH c AS (FROM a) SELECT (SELECT count(*) FROM c WHERE id = 1), (SELECT count(*) FROM query_table('c'))", {"a": ""}),
-        ("WITH c AS (FROM a) SELECT (SELECT count(*) FROM c WHERE id = 1), count(*) FROM nobody_knows('c')", {"a": ""}),
-        ("WITH c AS (FROM a) SELECT (SELECT count(*) FROM c WHERE id = 1), count(*) FROM range(3), 'x.csv'", {"a": "id = 1"}),
-        # what one of those who name a query of WITH asks for, it has to have
-        ("WITH c AS (FROM a) SELECT * FROM c WHERE id = 1 UNION ALL SELECT * FROM c WHERE id = 2", {"a": "id = 1 or id = 2"}),
-        ("WITH c AS (FROM a) FROM c WHERE id = 1 AND n = 2 UNION FROM c WHERE n = 3", {"a": "id = 1 and n = 2 or n = 3"}),
-        ("WITH c AS (FROM a) SELECT * FROM c WHERE id = 1 UNION ALL SELECT * FROM c", {"a": ""}),
-        ("WITH c AS (FROM a) SELECT * FROM c WHERE id = 1 UNION ALL SELECT * FROM c WHERE id + n = 2", {"a": ""}),
-        ("WITH c AS (FROM a) SELECT * FROM c x LEFT JOIN c y ON y.id = 2 WHERE x.id = 1", {"a": "id = 1 or id = 2"}),
-        ("WITH c AS (FROM a) SELECT * FROM b LEFT JOIN c ON c.id = b.id WHERE c.n IS NULL", {"a": "", "b": ""}),
         (
-            "WITH c AS (FROM a), d AS (FROM c WHERE n = 1), e AS (FROM c WHERE n = 2) FROM d JOIN e USING (id) WHERE d.id = 3",
+            'FROM (SELECT id AS Q, n AS "ß" FROM a) WHERE q = 1 AND "ß" = 2 AND ss = 3',
+            {"a": "id = 1 and n = 2"},
+        ),
+        (
+            'WITH "Ä" AS (FROM a), "ä" AS (FROM b) FROM "Ä", "ä" WHERE "Ä".id = 1 AND "ä".id = 2',
+            {"a": "id = 1", "b": "id = 2"},
+        ),
+        # what may read a query of WITH without naming it
+        (
+            (
+                "WITH c AS (FROM a) SELECT (SELECT count(*) FROM c WHERE id = 1), (SELECT count(*)"
+                " FROM query_table('c'))"
+            ),
+            {"a": ""},
+        ),
+        (
+            (
+                "WITH c AS (FROM a) SELECT (SELECT count(*) FROM c WHERE id = 1), count(*) FROM"
+                " nobody_knows('c')"
+            ),
+            {"a": ""},
+        ),
+        (
+            (
+                "WITH c AS (FROM a) SELECT (SELECT count(*) FROM c WHERE id = 1), count(*) FROM"
+                " range(3), 'x.csv'"
+            ),
+            {"a": "id = 1"},
+        ),
+        # what one of those who name a query of WITH asks for, it has to have
+        (
+            (
+                "WITH c AS (FROM a) SELECT * FROM c WHERE id = 1 UNION ALL SELECT * FROM c WHERE"
+                " id = 2"
+            ),
+            {"a": "id = 1 or id = 2"},
+        ),
+        (
+            "WITH c AS (FROM a) FROM c WHERE id = 1 AND n = 2 UNION FROM c WHERE n = 3",
+            {"a": "id = 1 and n = 2 or n = 3"},
+        ),
+        ("WITH c AS (FROM a) SELECT * FROM c WHERE id = 1 UNION ALL SELECT * FROM c", {"a": ""}),
+        (
+            (
+                "WITH c AS (FROM a) SELECT * FROM c WHERE id = 1 UNION ALL SELECT * FROM c WHERE id"
+                " + n = 2"
+            ),
+            {"a": ""},
+        ),
+        (
+            "WITH c AS (FROM a) SELECT * FROM c x LEFT JOIN c y ON y.id = 2 WHERE x.id = 1",
+            {"a": "id = 1 or id = 2"},
+        ),
+        (
+            "WITH c AS (FROM a) SELECT * FROM b LEFT JOIN c ON c.id = b.id WHERE c.n IS NULL",
+            {"a": "", "b": ""},
+        ),
+        (
+            (
+                "WITH c AS (FROM a), d AS (FROM c WHERE n = 1), e AS (FROM c WHERE n = 2) FROM d"
+                " JOIN e USING (id) WHERE d.id = 3"
+            ),
             {"a": "n = 2 or id = 3 and n = 1"},
         ),
         ("WITH a AS (SELECT * FROM a) SELECT * FROM a WHERE id = 1", {"a": "id = 1"}),
         (
-            "WITH RECURSIVE c AS (FROM a), t AS (SELECT 1 AS k UNION SELECT k + 1 FROM t, c WHERE c.id = k AND c.n = 1) FROM t",
+            (
+                "WITH RECURSIVE c AS (FROM a), t AS (SELECT 1 AS k UNION SELECT k + 1 FROM t, c"
+                " WHERE c.id = k AND c.n = 1) FROM t"
+            ),
             {"a": "n = 1"},
         ),
         ("WITH c AS (FROM a) SELECT 1", {"a": ""}),
         ("FROM (WITH b AS (FROM a) SELECT 1), b WHERE b.id = 1", {"a": "", "b": "id = 1"}),
     ],
 )
-def test_what_is_asked_of_a_subquery_counts_for_what_it_reads(sql: str, expected: dict[str, str]) -> None:
+def test_what_is_asked_of_a_subquery_counts_for_what_it_reads(
+    sql: str, expected: dict[str, str]
+) -> None:
     assert conditions(sql) == expected
 
 
@@ -206,7 +356,9 @@ def test_what_is_asked_of_a_subquery_counts_for_what_it_reads(sql: str, expected
         ("TRY_CAST('2026-01-01' AS DATE) = day", ""),
     ],
 )
-def test_a_literal_counts_only_as_what_the_engine_compares_it_as(condition: str, expected: str) -> None:
+def test_a_literal_counts_only_as_what_the_engine_compares_it_as(
+    condition: str, expected: str
+) -> None:
     assert conditions(f"FROM a WHERE {condition}") == {"a": expected}
 
 
@@ -230,10 +382,17 @@ def test_a_literal_counts_only_as_what_the_engine_compares_it_as(condition: str,
         ("id = $other", {"low": 1}, ""),
     ],
 )
-def test_a_parameter_counts_where_it_is_of_the_columns_type(condition: str, given: Any, expected: str) -> None:
+def test_a_parameter_counts_where_it_is_of_the_columns_type(
+    condition: str, given: Any, expected: str
+) -> None:
     (read,) = reads(f"FROM a WHERE {condition}")
     parameters = QueryRequest("", parameters=given).named_parameters
-    predicate = predicate_of(read.conditions, finder(read, {read.byte: TABLES["a"]}), timezone="UTC", parameters=parameters)
+    predicate = predicate_of(
+        read.conditions,
+        finder(read, {read.byte: TABLES["a"]}),
+        timezone="UTC",
+        parameters=parameters,
+    )
     assert (predicate_text(predicate) if predicate else "") == expected
 
 
@@ -247,7 +406,9 @@ def test_a_parameter_counts_where_it_is_of_the_columns_type(condition: str, give
         ("z >= DATE '2026-01-01'", "UTC", "z >= 2026-01-01 00:00:00+00:00"),
     ],
 )
-def test_a_time_without_a_zone_counts_only_in_utc(condition: str, timezone: str, expected: str) -> None:
+def test_a_time_without_a_zone_counts_only_in_utc(
+    condition: str, timezone: str, expected: str
+) -> None:
     (read,) = reads(f"FROM a WHERE {condition}")
     find = finder(read, {read.byte: (Column("z", "timestamptz", False),)})
     predicate = predicate_of(read.conditions, find, timezone=timezone)

@@ -22,14 +22,25 @@ def add_view(lake: Lake, name: str) -> None:
     place = lake.root.folder / "shop" / "views" / f"{name}.metadata.json"
     place.parent.mkdir(parents=True)
     fields = [{"id": 0, "name": "id", "required": False, "type": "long"}]
-    version = {"version-id": 1, "schema-id": 0, "timestamp-ms": 1, "default-namespace": [], "default-catalog": "lake"}
+    version = {
+        "version-id": 1,
+        "schema-id": 0,
+        "timestamp-ms": 1,
+        "default-namespace": [],
+        "default-catalog": "lake",
+    }
     document = {
         "view-uuid": "u", "format-version": 1, "location": str(place.parent), "current-version-id": 1,
         "versions": [version | {"representations": [{"type": "sql", "sql": SQL, "dialect": "spark"}]}],
         "schemas": [{"schema-id": 0, "type": "struct", "fields": fields}],
     }  # fmt: skip
     place.write_text(json.dumps(document))
-    row = {"catalog_name": "lake", "table_namespace": "shop.silver", "table_name": name, "iceberg_type": "VIEW"}
+    row = {
+        "catalog_name": "lake",
+        "table_namespace": "shop.silver",
+        "table_name": name,
+        "iceberg_type": "VIEW",
+    }
     with lake.stores.database.writing() as connection:
         connection.execute(insert(iceberg_tables).values(**row, metadata_location=place.as_uri()))
 

@@ -1,4 +1,6 @@
-"""Which views DuckDB may answer: what is not on the list of constructs that mean the same is left to Spark, by name."""
+"""Which views DuckDB may answer: what is not on the list of constructs that mean the same is left
+to Spark, by name.
+"""
 
 from collections.abc import Sequence
 
@@ -24,7 +26,10 @@ def find(parts: tuple[str, ...]) -> tuple[TableName, Sequence[Column]]:
 
 
 def out(*columns: str) -> tuple[Column, ...]:
-    return tuple(Column(name, type_, required=False) for name, _, type_ in (column.partition(" ") for column in columns))
+    return tuple(
+        Column(name, type_, required=False)
+        for name, _, type_ in (column.partition(" ") for column in columns)
+    )
 
 
 @pytest.mark.parametrize(
@@ -79,7 +84,9 @@ def out(*columns: str) -> tuple[Column, ...]:
         ("SELECT CAST(id AS INT) AS n FROM t", out("n int"), "a cast of long to int"),
     ],
 )  # fmt: skip
-def test_what_may_mean_something_else_in_duckdb_is_left_to_spark(sql: str, columns: tuple[Column, ...], reason: str) -> None:
+def test_what_may_mean_something_else_in_duckdb_is_left_to_spark(
+    sql: str, columns: tuple[Column, ...], reason: str
+) -> None:
     with pytest.raises(NotEquivalent) as refused:
         translate_view(sql, columns, find)
     assert reason in str(refused.value)
@@ -87,7 +94,10 @@ def test_what_may_mean_something_else_in_duckdb_is_left_to_spark(sql: str, colum
 
 def test_a_view_of_everything_keeps_the_columns_it_was_made_with() -> None:
     text = translate_view("SELECT * FROM lake.shop.silver.t WHERE n > 1", COLUMNS[:2], find)
-    assert text == 'SELECT "s0"."id" AS "id", "s0"."n" AS "n" FROM "shop"."silver"."t" AS s0 WHERE ("s0"."n" > (1))'
+    assert (
+        text == 'SELECT "s0"."id" AS "id", "s0"."n" AS "n" FROM "shop"."silver"."t" AS s0 WHERE'
+        ' ("s0"."n" > (1))'
+    )
 
 
 def test_names_of_columns_are_the_views_own() -> None:

@@ -1,4 +1,6 @@
-"""Every construct of views that DuckDB answers for Spark, asked of both over rows that are out of the ordinary."""
+"""Every construct of views that DuckDB answers for Spark, asked of both over rows that are out of
+the ordinary.
+"""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -29,8 +31,15 @@ CONDITIONS = (
 )  # fmt: skip
 SAME = [
     f"SELECT * FROM {A}",
-    f"SELECT id, {', '.join(f'{condition} AS c{number}' for number, condition in enumerate(CONDITIONS))} FROM {A}",
-    f"SELECT `id`, N AS number FROM {A} WHERE (n > 0 OR s < 'ä' OR x >= 0) AND NOT b AND d IS NOT NULL",
+    (
+        "SELECT id,"
+        f" {', '.join(f'{condition} AS c{number}' for number, condition in enumerate(CONDITIONS))}"
+        f" FROM {A}"
+    ),
+    (
+        f"SELECT `id`, N AS number FROM {A} WHERE (n > 0 OR s < 'ä' OR x >= 0) AND NOT b AND d IS"
+        " NOT NULL"
+    ),
     f"""SELECT id, CASE WHEN n > 0 THEN 'up' WHEN n < 0 THEN 'down' END AS way,
     CASE n WHEN 1 THEN k WHEN 2 THEN NULL ELSE k END AS c,
     if(b, s, 'no') AS i, coalesce(s, 'none') AS s, coalesce(k, 7L) AS k, coalesce(x, x) AS x, coalesce(d, DATE'2026-01-01') AS d,
@@ -43,12 +52,21 @@ SAME = [
     min(k) AS b5, max(k) AS b6 FROM {A}""",
     f"SELECT sum(n) AS n, min(s) AS s, count(*) AS c FROM {A} WHERE id < 0",
     f"SELECT s, b, n > 0 AS up, sum(n) AS n FROM {A} GROUP BY 1, b, 3",
-    f"SELECT n, d, m, t, z, u, count(*) AS c FROM {A} GROUP BY n, d, m, t, z, u HAVING count(*) > 0",
+    (
+        f"SELECT n, d, m, t, z, u, count(*) AS c FROM {A} GROUP BY n, d, m, t, z, u HAVING"
+        " count(*) > 0"
+    ),
     f"SELECT DISTINCT n, s, m, b, d, t, z FROM {A}",
     f"SELECT a.id, b.id AS bid FROM {A} a INNER JOIN {B} b ON a.s = b.s AND a.n = b.n",
     f"SELECT odd.*, other.id AS bid FROM {A} JOIN {B} ON odd.x = other.x",
-    f"SELECT a.id, b.id AS bid FROM {A} a LEFT JOIN {B} b ON a.k = b.k WHERE b.id IS NULL OR b.n > 0",
-    f"SELECT a.id, b.id AS bid FROM {A} a LEFT OUTER JOIN {B} b ON a.m = b.m AND a.d = b.d AND b.n > 0",
+    (
+        f"SELECT a.id, b.id AS bid FROM {A} a LEFT JOIN {B} b ON a.k = b.k WHERE b.id IS NULL OR"
+        " b.n > 0"
+    ),
+    (
+        f"SELECT a.id, b.id AS bid FROM {A} a LEFT OUTER JOIN {B} b ON a.m = b.m AND a.d = b.d AND"
+        " b.n > 0"
+    ),
     f"SELECT a.id, b.id AS bid FROM {A} a, {B} b WHERE a.n = b.n AND a.z = b.z",
     f"SELECT a.id FROM {A} a CROSS JOIN {B} b WHERE a.id = 3",
     f"""WITH few AS (SELECT id, n FROM {A} WHERE n > 0), more AS (SELECT n, count(*) AS c FROM few GROUP BY n)
@@ -73,7 +91,9 @@ REFUSED_BY_BOTH = [
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory, spark_home: Path) -> Iterator[TestLake]:
-    made = TestLake(tmp_path_factory.mktemp("alike") / "lake", settings={"timezone": "Europe/Amsterdam"})
+    made = TestLake(
+        tmp_path_factory.mktemp("alike") / "lake", settings={"timezone": "Europe/Amsterdam"}
+    )
     bench = bench_of(made.lake)
     add_table(bench, "odd", [odd_rows(40), odd_rows(17, step=3)], schema=SCHEMA)
     add_table(bench, "other", [odd_rows(23, step=2)], schema=SCHEMA)

@@ -50,7 +50,9 @@ def read(text: str, parse: Any) -> RowFilter:
         ),
     ],
 )
-def test_a_condition_that_can_be_said_is_said_whole(text: str, predicate: Predicate, parse: Any) -> None:
+def test_a_condition_that_can_be_said_is_said_whole(
+    text: str, predicate: Predicate, parse: Any
+) -> None:
     found = read(text, parse)
     assert found.exact == found.predicate == predicate
 
@@ -76,7 +78,9 @@ def test_not_is_said_too(parse: Any) -> None:
         ("id = 1.5 OR id = '7'", None),
     ],
 )
-def test_what_cannot_be_said_is_left_to_the_engine(text: str, predicate: Predicate | None, parse: Any) -> None:
+def test_what_cannot_be_said_is_left_to_the_engine(
+    text: str, predicate: Predicate | None, parse: Any
+) -> None:
     found = read(text, parse)
     assert found.text == text
     assert (found.predicate, found.exact) == (predicate, None)

@@ -28,7 +28,9 @@ class Trio:
 
     def make(self, columns: "Schema | None" = None) -> None:
         self.lake.stores.catalog.create_namespace(self.table.namespace, self.table.layer)
-        self.lake.iceberg.create_table(self.table.parts, columns or schema(), location=self.lake.root.at(self.table.folder))
+        self.lake.iceberg.create_table(
+            self.table.parts, columns or schema(), location=self.lake.root.at(self.table.folder)
+        )
 
     @property
     def iceberg(self) -> Any:
@@ -40,11 +42,15 @@ class Trio:
 
     def by_spark(self, at: int | None = None) -> list[Row]:
         version = f" VERSION AS OF {at}" if at else ""
-        found = self.lake.spark.sql(f"SELECT * FROM {self.table.spark}{version} ORDER BY id").toArrow()
+        found = self.lake.spark.sql(
+            f"SELECT * FROM {self.table.spark}{version} ORDER BY id"
+        ).toArrow()
         return read(found)
 
     def by_duckdb(self, at: int | None = None) -> list[Row]:
-        return read(self.lake.query(f"SELECT * FROM {self.table.duckdb} ORDER BY id", at=at).to_arrow())
+        return read(
+            self.lake.query(f"SELECT * FROM {self.table.duckdb} ORDER BY id", at=at).to_arrow()
+        )
 
     def by_pyiceberg(self, at: int | None = None) -> list[Row]:
         return read(self.iceberg.scan(snapshot_id=at).to_arrow().sort_by("id"))
@@ -56,13 +62,24 @@ class Trio:
         for start in range(0, len(predicates), _CHUNK):
             chunk = predicates[start : start + _CHUNK]
             asked = ", ".join(f"({one.spark}) AS p{number}" for number, one in enumerate(chunk))
-            found = self.lake.spark.sql(f"SELECT id, {asked} FROM {self.table.spark} ORDER BY id").toArrow().to_pylist()
-            answers += [[row["id"] for row in found if row[f"p{number}"]] for number in range(len(chunk))]
+            found = (
+                self.lake.spark.sql(f"SELECT id, {asked} FROM {self.table.spark} ORDER BY id")
+                .toArrow()
+                .to_pylist()
+            )
+            answers += [
+                [row["id"] for row in found if row[f"p{number}"]] for number in range(len(chunk))
+            ]
         return answers
 
     def fulfilled_in_duckdb(self, predicates: Iterable[Predicate]) -> list[list[int]]:
         return [
-            [row[0] for row in self.lake.query(f"SELECT id FROM {self.table.duckdb} WHERE {one.duckdb} ORDER BY id")]
+            [
+                row[0]
+                for row in self.lake.query(
+                    f"SELECT id FROM {self.table.duckdb} WHERE {one.duckdb} ORDER BY id"
+                )
+            ]
             for one in predicates
         ]
 
@@ -72,7 +89,11 @@ class Trio:
         answers: list[list[int] | None] = []
         for one in predicates:
             condition = expression(one)
-            found = None if condition is None else table.scan(row_filter=condition, selected_fields=("id",)).to_arrow()
+            found = (
+                None
+                if condition is None
+                else table.scan(row_filter=condition, selected_fields=("id",)).to_arrow()
+            )
             answers.append(None if found is None else sorted(found["id"].to_pylist()))
         return answers
 
@@ -83,7 +104,12 @@ def schema(types: Mapping[str, tuple[str, list[Any]]] = TYPES) -> "Schema":
     from pyiceberg.schema import Schema
 
     def struct(**fields: Any) -> Any:
-        return of.StructType(*(of.NestedField(100 + number, name, kind) for number, (name, kind) in enumerate(fields.items())))
+        return of.StructType(
+            *(
+                of.NestedField(100 + number, name, kind)
+                for number, (name, kind) in enumerate(fields.items())
+            )
+        )
 
     plain = {
         "boolean": of.BooleanType(), "int": of.IntegerType(), "long": of.LongType(), "float": of.FloatType(),
@@ -104,7 +130,12 @@ def schema(types: Mapping[str, tuple[str, list[Any]]] = TYPES) -> "Schema":
         ),
     }  # fmt: skip
     columns = {"id": of.LongType()} | {name: plain[kind] for name, (kind, _) in types.items()}
-    return Schema(*(of.NestedField(number, name, kind) for number, (name, kind) in enumerate(columns.items(), 1)))
+    return Schema(
+        *(
+            of.NestedField(number, name, kind)
+            for number, (name, kind) in enumerate(columns.items(), 1)
+        )
+    )
 
 
 def arrow(rows: Sequence[Row], schema: "Schema") -> "pa.Table":
@@ -117,7 +148,11 @@ def arrow(rows: Sequence[Row], schema: "Schema") -> "pa.Table":
     for field in fields:
         values = [_stored(row.get(field.name)) for row in rows]
         if isinstance(field.type, pa.ExtensionType):
-            columns.append(pa.ExtensionArray.from_storage(field.type, pa.array(values, field.type.storage_type)))
+            columns.append(
+                pa.ExtensionArray.from_storage(
+                    field.type, pa.array(values, field.type.storage_type)
+                )
+            )
         else:
             columns.append(pa.array(values, field.type))
     return pa.Table.from_arrays(columns, schema=fields)
@@ -159,7 +194,9 @@ def expression(predicate: Predicate) -> Any:
         case "not in":
             return of.NotIn(column, set(values))
         case "between":
-            return of.And(of.GreaterThanOrEqual(column, values[0]), of.LessThanOrEqual(column, values[1]))
+            return of.And(
+                of.GreaterThanOrEqual(column, values[0]), of.LessThanOrEqual(column, values[1])
+            )
         case "like":
             return of.StartsWith(column, values[0].removesuffix("%"))
     return kinds[predicate.op](column, values[0])

@@ -12,8 +12,12 @@ ROWS = 10
 
 
 def publish_together(folder: str, rounds: int) -> None:
-    """Each round adds rows to branches of both tables and publishes both in one step: six commits."""
-    with open_lake(Path(folder), environment={"LAKEBED_CACHE": str(Path(folder).parent / "cache")}) as lake:
+    """Each round adds rows to branches of both tables and publishes both in one step: six
+    commits.
+    """
+    with open_lake(
+        Path(folder), environment={"LAKEBED_CACHE": str(Path(folder).parent / "cache")}
+    ) as lake:
         bench = bench_of(lake)
         for number in range(rounds):
             branch = f"run_{number}"

@@ -1,4 +1,7 @@
-"""The servers as fixtures: started when first asked for, stopped at the end. A missing server fails, it never skips."""
+"""The servers as fixtures: started when first asked for, stopped at the end.
+
+A missing server fails, it never skips.
+"""
 
 from collections.abc import Iterator
 
@@ -18,7 +21,9 @@ def seaweed() -> Iterator[SeaweedServer]:
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[PostgresServer]:
-    """One PostgreSQL for all tests; a test that kills its server starts its own with `postgres()`."""
+    """One PostgreSQL for all tests; a test that kills its server starts its own with
+    `postgres()`.
+    """
     with postgres() as server:
         yield server
 

@@ -1,4 +1,6 @@
-"""A way to a server on which things go wrong: answers get lost, connections break or fall silent."""
+"""A way to a server on which things go wrong: answers get lost, connections break or fall
+silent.
+"""
 
 import socket
 import socketserver
@@ -18,7 +20,9 @@ _BUSY = b"HTTP/1.1 503 Slow Down\r\nContent-Length: 0\r\nConnection: close\r\n\r
 
 @contextmanager
 def lossy_way(port: int, *, loses: Callable[[bytes], bool]) -> Iterator[int]:
-    """A port that leads to `port`; when `loses` says so of what a client sent, the connection breaks instead of answering."""
+    """A port that leads to `port`; when `loses` says so of what a client sent, the connection
+    breaks instead of answering.
+    """
     with faulty_way(port, fate=lambda sent: "lose" if loses(sent) else "carry") as ours:
         yield ours
 
@@ -27,9 +31,10 @@ def lossy_way(port: int, *, loses: Callable[[bytes], bool]) -> Iterator[int]:
 def faulty_way(port: int, *, fate: Callable[[bytes], Fate]) -> Iterator[int]:
     """A port that leads to `port`; what a client sends meets its `fate`.
 
-    carry: it arrives, and is answered. delay: likewise, later. cut: the connection breaks, and nothing arrives. lose: it
-    arrives, and the connection breaks instead of answering. silence: it arrives, and nothing ever comes back, not even the
-    news that the connection is gone. deaf: likewise, and it does not arrive either. busy: an HTTP server's 503.
+    carry: it arrives, and is answered. delay: likewise, later. cut: the connection breaks, and
+    nothing arrives. lose: it arrives, and the connection breaks instead of answering. silence: it
+    arrives, and nothing ever comes back, not even the news that the connection is gone. deaf:
+    likewise, and it does not arrive either. busy: an HTTP server's 503.
     """
 
     class Handler(socketserver.BaseRequestHandler):
@@ -79,7 +84,9 @@ class _Way:
             back.join()  # the server is not told that its client is gone
         for end in (self.client, self.server):
             with suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)  # closing alone would wait for the other thread's recv
+                end.shutdown(
+                    socket.SHUT_RDWR
+                )  # closing alone would wait for the other thread's recv
 
     def _carry_back(self) -> None:
         with suppress(OSError):

@@ -20,7 +20,9 @@ from pydantic import SecretStr
 from lakebed.settings import PostgresCatalog
 from tests.servers.processes import LOOPBACK, ServerMissing, as_user, free_ports, running
 
-INSTALL = "bash scripts/system-packages.sh (or: apt-get install -y --no-install-recommends postgresql)"
+INSTALL = (
+    "bash scripts/system-packages.sh (or: apt-get install -y --no-install-recommends postgresql)"
+)
 USER, DATABASE = "lakebed", "postgres"
 _WHERE_DEBIAN_PUTS_IT = Path("/usr/lib/postgresql")
 
@@ -44,7 +46,9 @@ class Database:
     @property
     def catalog(self) -> PostgresCatalog:
         """How Lakebed is told to reach it."""
-        return PostgresCatalog(kind="postgres", url=self.url, user=self.user, password=SecretStr(self.password))
+        return PostgresCatalog(
+            kind="postgres", url=self.url, user=self.user, password=SecretStr(self.password)
+        )
 
     def connect(self, *, timeout: int = 10) -> "psycopg.Connection[tuple[object, ...]]":
         """A connection that commits each statement."""
@@ -73,7 +77,11 @@ class PostgresServer(Database):
     def drop(self, database: Database) -> None:
         """Remove a database, whoever is still connected to it."""
         with self.connect() as connection:
-            connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(database.database)))
+            connection.execute(
+                sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(
+                    sql.Identifier(database.database)
+                )
+            )
 
 
 @contextmanager
@@ -97,7 +105,9 @@ def postgres_folder() -> Iterator[Path]:
 
 @contextmanager
 def postgres_in(folder: Path, *, port: int | None = None) -> Iterator[PostgresServer]:
-    """A server over the cluster in `folder`, made if absent: enter it again to bring a killed server back."""
+    """A server over the cluster in `folder`, made if absent: enter it again to bring a killed
+    server back.
+    """
     programs = postgres_programs()
     password_file = folder / "password"
     if not (folder / "data").exists():
@@ -121,7 +131,9 @@ def postgres_programs() -> Path:
     on_path = shutil.which("initdb")
     candidates = [Path(on_path).resolve().parent] if on_path else []
     if pg_config := shutil.which("pg_config"):
-        bindir = subprocess.run([pg_config, "--bindir"], capture_output=True, text=True, check=True).stdout
+        bindir = subprocess.run(
+            [pg_config, "--bindir"], capture_output=True, text=True, check=True
+        ).stdout
         candidates.append(Path(bindir.strip()))
     candidates += sorted(_WHERE_DEBIAN_PUTS_IT.glob("*/bin"), key=_version, reverse=True)
     for folder in candidates:
@@ -146,8 +158,23 @@ def _make_cluster(programs: Path, folder: Path, password_file: Path) -> None:
     subprocess.run(
         [
             *as_user(_server_user()),
-            *(str(programs / "initdb"), "-D", str(folder / "data"), "-U", USER, f"--pwfile={password_file}"),
-            *("-A", "scram-sha-256", "-E", "UTF8", "--locale=C.UTF-8", "--data-checksums", "--no-sync"),
+            *(
+                str(programs / "initdb"),
+                "-D",
+                str(folder / "data"),
+                "-U",
+                USER,
+                f"--pwfile={password_file}",
+            ),
+            *(
+                "-A",
+                "scram-sha-256",
+                "-E",
+                "UTF8",
+                "--locale=C.UTF-8",
+                "--data-checksums",
+                "--no-sync",
+            ),
         ],
         check=True,
         capture_output=True,
@@ -163,7 +190,13 @@ def _options(folder: Path, port: int) -> list[str]:
         "shared_buffers": "32MB",
         "max_connections": "100",
     }
-    return ["-D", str(folder / "data"), "-p", str(port), *(part for item in settings.items() for part in ("-c", "=".join(item)))]
+    return [
+        "-D",
+        str(folder / "data"),
+        "-p",
+        str(port),
+        *(part for item in settings.items() for part in ("-c", "=".join(item))),
+    ]
 
 
 def _accepts(server: PostgresServer) -> bool:

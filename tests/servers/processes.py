@@ -13,7 +13,8 @@ from pathlib import Path
 from random import SystemRandom
 
 LOOPBACK = "127.0.0.1"
-# Below the range Linux takes for outgoing connections, so that a client cannot have taken the port meanwhile.
+# Below the range Linux takes for outgoing connections, so that a client cannot have taken the port
+# meanwhile.
 _PORTS = range(10_000, 22_000)
 
 
@@ -93,13 +94,17 @@ def _bound_to_us(user: str | None) -> list[str]:
     return [*(as_user(user) or ["setpriv"]), "--pdeathsig=KILL"]
 
 
-def _wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes], log: Path, seconds: float) -> None:
+def _wait_until(
+    ready: Callable[[], bool], process: subprocess.Popen[bytes], log: Path, seconds: float
+) -> None:
     deadline = time.monotonic() + seconds
     while not ready():
         if process.poll() is not None:
             raise ServerFailed(f"{process.args!r} ended with {process.returncode}.\n{_tail(log)}")
         if time.monotonic() > deadline:
-            raise ServerFailed(f"{process.args!r} was not ready after {seconds:.0f} s.\n{_tail(log)}")
+            raise ServerFailed(
+                f"{process.args!r} was not ready after {seconds:.0f} s.\n{_tail(log)}"
+            )
         time.sleep(0.05)
 
 
@@ -107,7 +112,12 @@ def _tail(log: Path) -> str:
     return "\n".join(log.read_text(errors="replace").splitlines()[-30:])
 
 
-def stop(process: subprocess.Popen[bytes], stop_signal: signal.Signals = signal.SIGTERM, *, seconds: float = 15) -> None:
+def stop(
+    process: subprocess.Popen[bytes],
+    stop_signal: signal.Signals = signal.SIGTERM,
+    *,
+    seconds: float = 15,
+) -> None:
     """Ask it to stop, wait, and kill it if it does not."""
     if process.poll() is not None:
         return

@@ -61,12 +61,20 @@ def seaweedfs() -> Iterator[SeaweedServer]:
     access_key, secret_key = f"lakebed-test-{secrets.token_hex(4)}", secrets.token_hex(16)
     with TemporaryDirectory(prefix="lakebed-s3-") as temporary:
         folder = Path(temporary)
-        command = [program, f"-logdir={folder}", "mini", *_options(folder, ports, access_key, secret_key)]
+        command = [
+            program,
+            f"-logdir={folder}",
+            "mini",
+            *_options(folder, ports, access_key, secret_key),
+        ]
         log = folder / "log"
-        # The limit keeps the server from growing beside Spark; much lower, and it does little but collect garbage.
+        # The limit keeps the server from growing beside Spark; much lower, and it does little but
+        # collect garbage.
         limit = {"GOMEMLIMIT": "1GiB"}
         try:
-            with running(command, log=log, environment=limit, ready=lambda: _is_ready(ports, log)) as pid:
+            with running(
+                command, log=log, environment=limit, ready=lambda: _is_ready(ports, log)
+            ) as pid:
                 yield SeaweedServer(
                     endpoint=f"http://{LOOPBACK}:{ports['s3']}",
                     access_key_id=access_key,
@@ -105,7 +113,8 @@ def _options(folder: Path, ports: dict[str, int], access_key: str, secret_key: s
 
 
 def _is_ready(ports: dict[str, int], log: Path) -> bool:
-    # The last line of the start-up comes after the buckets were made; the ports alone answer before that.
+    # The last line of the start-up comes after the buckets were made; the ports alone answer before
+    # that.
     if "All enabled components are running" not in log.read_text(errors="replace"):
         return False
     try:

@@ -24,7 +24,12 @@ class Worker:
 
     def kill(self) -> list[int]:
         """kill -9 the worker and its executors; returns the pids of the latter."""
-        found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.pid)], capture_output=True, text=True, check=False).stdout
+        found = subprocess.run(
+            ["ps", "-o", "pid=", "--ppid", str(self.pid)],
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout
         executors = [int(pid) for pid in found.split()]
         for pid in (self.pid, *executors):
             with suppress(ProcessLookupError):
@@ -43,7 +48,15 @@ class Cluster:
 
 def _java(classname: str, *arguments: str, memory: str = "512m") -> list[str]:
     java = str(find_java(os.environ).home / "bin" / "java")
-    return [java, f"-Xmx{memory}", "-XX:+UseSerialGC", "-cp", f"{spark_home()}/jars/*", classname, *arguments]
+    return [
+        java,
+        f"-Xmx{memory}",
+        "-XX:+UseSerialGC",
+        "-cp",
+        f"{spark_home()}/jars/*",
+        classname,
+        *arguments,
+    ]
 
 
 @contextmanager
@@ -51,25 +64,63 @@ def standalone(folder: Path, *, workers: int = 2) -> Iterator[Cluster]:
     """A master and so many workers of one core each, on loopback."""
     ports = iter(free_ports(2 + 2 * workers))
     master, web = next(ports), next(ports)
-    home = {"SPARK_LOCAL_IP": LOOPBACK, "SPARK_HOME": str(spark_home()), "JAVA_HOME": str(find_java(os.environ).home)}
+    home = {
+        "SPARK_LOCAL_IP": LOOPBACK,
+        "SPARK_HOME": str(spark_home()),
+        "JAVA_HOME": str(find_java(os.environ).home),
+    }
     home |= {"SPARK_SCALA_VERSION": "2.13"}  # the launcher would look for it in folders of a build
     with ExitStack() as stack:
         begin = _java(
-            "org.apache.spark.deploy.master.Master", "--host", LOOPBACK, "--port", str(master), "--webui-port", str(web)
+            "org.apache.spark.deploy.master.Master",
+            "--host",
+            LOOPBACK,
+            "--port",
+            str(master),
+            "--webui-port",
+            str(web),
         )
         stack.enter_context(
-            running(begin, log=folder / "master.log", ready=lambda: answers(master), environment=home, seconds=90)
+            running(
+                begin,
+                log=folder / "master.log",
+                ready=lambda: answers(master),
+                environment=home,
+                seconds=90,
+            )
         )
         started = []
         for number in range(workers):
             port, page = next(ports), next(ports)
             work = _java(
-                *("org.apache.spark.deploy.worker.Worker", "--host", LOOPBACK, "--port", str(port), "--webui-port", str(page)),
-                *("--cores", "1", "--memory", "2g", "--work-dir", str(folder / f"work{number}"), f"spark://{LOOPBACK}:{master}"),
+                *(
+                    "org.apache.spark.deploy.worker.Worker",
+                    "--host",
+                    LOOPBACK,
+                    "--port",
+                    str(port),
+                    "--webui-port",
+                    str(page),
+                ),
+                *(
+                    "--cores",
+                    "1",
+                    "--memory",
+                    "2g",
+                    "--work-dir",
+                    str(folder / f"work{number}"),
+                    f"spark://{LOOPBACK}:{master}",
+                ),
             )
             log = folder / f"worker{number}.log"
             ready = _logged(log, "Successfully registered with master")
-            started.append(Worker(stack.enter_context(running(work, log=log, ready=ready, environment=home, seconds=90))))
+            started.append(
+                Worker(
+                    stack.enter_context(
+                        running(work, log=log, ready=ready, environment=home, seconds=90)
+                    )
+                )
+            )
         yield Cluster(f"spark://{LOOPBACK}:{master}", tuple(started), folder)
 
 
@@ -86,9 +137,13 @@ def _logged(log: Path, said: str) -> Callable[[], bool]:
 
 @contextmanager
 def connect_server(folder: Path, *, conf: Iterable[tuple[str, str]] = ()) -> Iterator[str]:
-    """A Connect server with every jar a lake may need; it knows of a lake what `conf` says, in a file that only we may read."""
+    """A Connect server with every jar a lake may need; it knows of a lake what `conf` says, in a
+    file that only we may read.
+    """
     (port,) = free_ports(1)
-    jars = local_jars(Settings(), Root.parse(folder), environment=os.environ, report=print, also=ALL_JARS)
+    jars = local_jars(
+        Settings(), Root.parse(folder), environment=os.environ, report=print, also=ALL_JARS
+    )
     settings = {
         "spark.jars": ",".join(map(str, jars)),
         "spark.sql.extensions": EXTENSIONS,
@@ -108,6 +163,16 @@ def connect_server(folder: Path, *, conf: Iterable[tuple[str, str]] = ()) -> Ite
         *("--class", "org.apache.spark.sql.connect.service.SparkConnectServer"),
         *("--properties-file", str(defaults), "spark-internal"),
     ]
-    home = {"JAVA_HOME": str(find_java(os.environ).home), "SPARK_HOME": str(spark_home()), "SPARK_LOCAL_IP": LOOPBACK}
-    with running(command, log=folder / "connect.log", ready=lambda: answers(port), environment=home, seconds=120):
+    home = {
+        "JAVA_HOME": str(find_java(os.environ).home),
+        "SPARK_HOME": str(spark_home()),
+        "SPARK_LOCAL_IP": LOOPBACK,
+    }
+    with running(
+        command,
+        log=folder / "connect.log",
+        ready=lambda: answers(port),
+        environment=home,
+        seconds=120,
+    ):
         yield f"sc://{LOOPBACK}:{port}"

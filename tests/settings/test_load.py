@@ -1,4 +1,6 @@
-"""Settings: one frozen value from a file and the environment, or an error that leads to the line."""
+"""Settings: one frozen value from a file and the environment, or an error that leads to
+the line.
+"""
 
 import pytest
 from pydantic import ValidationError
@@ -38,7 +40,11 @@ def refused(text: str = "", root: Root = HERE, **environment: str) -> BadSetting
 def test_an_empty_file_gives_the_defaults() -> None:
     settings = load()
     assert settings == Settings()
-    assert (settings.timezone, settings.catalog.kind, settings.spark.master) == ("UTC", "sqlite", "local[*]")
+    assert (settings.timezone, settings.catalog.kind, settings.spark.master) == (
+        "UTC",
+        "sqlite",
+        "local[*]",
+    )
 
 
 def test_settings_cannot_be_changed() -> None:
@@ -47,12 +53,24 @@ def test_settings_cannot_be_changed() -> None:
 
 
 def test_the_environment_wins_over_the_file() -> None:
-    settings = load("spark: {master: 'local[4]', memory: 4g}", LAKEBED_SPARK_MASTER="local[1]", LAKEBED_SPARK_QUICK="true")
-    assert (settings.spark.master, settings.spark.memory, settings.spark.quick) == ("local[1]", "4g", True)
+    settings = load(
+        "spark: {master: 'local[4]', memory: 4g}",
+        LAKEBED_SPARK_MASTER="local[1]",
+        LAKEBED_SPARK_QUICK="true",
+    )
+    assert (settings.spark.master, settings.spark.memory, settings.spark.quick) == (
+        "local[1]",
+        "4g",
+        True,
+    )
 
 
 def test_the_environment_can_hold_lists_and_mappings() -> None:
-    settings = load("", LAKEBED_SPARK_JARS="[a.jar, b.jar]", LAKEBED_SPARK_CONF="{spark.sql.ansi.enabled: 'true'}")
+    settings = load(
+        "",
+        LAKEBED_SPARK_JARS="[a.jar, b.jar]",
+        LAKEBED_SPARK_CONF="{spark.sql.ansi.enabled: 'true'}",
+    )
     assert settings.spark.jars == ("a.jar", "b.jar")
     assert settings.spark.conf == {"spark.sql.ansi.enabled": "true"}
 
@@ -66,7 +84,9 @@ def test_the_environment_can_hold_lists_and_mappings() -> None:
         ("write:\n  compresion: zstd", "write.compresion", "compression", 2),
     ],
 )
-def test_an_unknown_key_is_refused_with_its_line_and_the_nearest(text: str, key: str, meant: str, line: int) -> None:
+def test_an_unknown_key_is_refused_with_its_line_and_the_nearest(
+    text: str, key: str, meant: str, line: int
+) -> None:
     error = refused(text)
     assert repr(key) in str(error) or "url" in str(error)
     assert error.line == line
@@ -107,7 +127,9 @@ def test_a_password_in_an_address_is_refused() -> None:
 
 
 def test_a_secret_from_the_environment_is_never_shown() -> None:
-    settings = load(POSTGRES, LAKEBED_CATALOG_PASSWORD="hunter2", LAKEBED_FILES_SECRET_ACCESS_KEY="hunter3")
+    settings = load(
+        POSTGRES, LAKEBED_CATALOG_PASSWORD="hunter2", LAKEBED_FILES_SECRET_ACCESS_KEY="hunter3"
+    )
     assert isinstance(settings.catalog, PostgresCatalog)
     assert settings.catalog.password is not None
     assert settings.catalog.password.get_secret_value() == "hunter2"
@@ -154,7 +176,10 @@ def test_what_several_machines_share_cannot_keep_sqlite(text: str, root: Root) -
 
 
 @pytest.mark.parametrize("root", [BUCKET, HERE])
-@pytest.mark.parametrize("text", [POSTGRES, "catalog: {kind: rest, url: 'http://rest', state_url: 'postgresql://db/lake'}"])
+@pytest.mark.parametrize(
+    "text",
+    [POSTGRES, "catalog: {kind: rest, url: 'http://rest', state_url: 'postgresql://db/lake'}"],
+)
 def test_with_a_server_they_may(text: str, root: Root) -> None:
     load(text + "\nspark: {master: 'spark://host:7077'}", root)
 
@@ -168,7 +193,11 @@ def test_write_settings_come_from_the_nearest_level() -> None:
         """
     )
     orders = settings.write_for(TableName.parse("shop.silver.orders"))
-    assert (orders.compression, orders.target_file_size, orders.row_group_size) == ("zstd", 64 * 2**20, 2 * 2**20)
+    assert (orders.compression, orders.target_file_size, orders.row_group_size) == (
+        "zstd",
+        64 * 2**20,
+        2 * 2**20,
+    )
     other = settings.write_for(TableName.parse("other.silver.orders"))
     assert (other.target_file_size, other.row_group_size) == (256 * 2**20, 128 * 2**20)
 
@@ -181,12 +210,16 @@ def test_files_are_snappy_with_small_row_groups_only_where_sorted() -> None:
 
 
 def test_a_bucket_is_reached_by_the_environment_alone() -> None:
-    found = files_settings({"LAKEBED_FILES_ENDPOINT": "http://host:1", "LAKEBED_SPARK_MASTR": "not looked at"})
+    found = files_settings(
+        {"LAKEBED_FILES_ENDPOINT": "http://host:1", "LAKEBED_SPARK_MASTR": "not looked at"}
+    )
     assert found.endpoint == "http://host:1"
 
 
 def test_pairs_become_a_tree() -> None:
-    assert settings_tree(["spark.master=local[2]", "spark.quick=true"]) == {"spark": {"master": "local[2]", "quick": True}}
+    assert settings_tree(["spark.master=local[2]", "spark.quick=true"]) == {
+        "spark": {"master": "local[2]", "quick": True}
+    }
     with pytest.raises(BadSettings, match="KEY=VALUE"):
         settings_tree(["spark.master"])
 
@@ -218,12 +251,21 @@ def test_a_rest_catalog_keeps_its_credential_to_itself() -> None:
 @pytest.mark.parametrize(
     ("text", "given"),
     [
-        ("", {"LAKEBED_CATALOG_PASSWORD": "hunter2", "LAKEBED_CATALOG_USER": "me", "LAKEBED_CATALOG_CREDENTIAL": "id:hunter2"}),
+        (
+            "",
+            {
+                "LAKEBED_CATALOG_PASSWORD": "hunter2",
+                "LAKEBED_CATALOG_USER": "me",
+                "LAKEBED_CATALOG_CREDENTIAL": "id:hunter2",
+            },
+        ),
         ("catalog: {kind: sqlite}", {"LAKEBED_CATALOG_PASSWORD": "hunter2"}),
         (POSTGRES, {"LAKEBED_CATALOG_CREDENTIAL": "id:hunter2"}),
     ],
 )
-def test_a_shell_with_the_credentials_of_another_lake_opens_this_one(text: str, given: dict[str, str]) -> None:
+def test_a_shell_with_the_credentials_of_another_lake_opens_this_one(
+    text: str, given: dict[str, str]
+) -> None:
     assert load_settings(text, given, root=HERE) == load(text)
 
 

@@ -1,4 +1,6 @@
-"""A canary in every place where an address could carry a secret: it is refused there, and printed nowhere."""
+"""A canary in every place where an address could carry a secret: it is refused there, and printed
+nowhere.
+"""
 
 from pathlib import Path
 
@@ -9,7 +11,15 @@ from lakebed.engines.database import Database
 from lakebed.engines.spark.conf import redacted
 from lakebed.engines.spark.start.fetch import refusal
 from lakebed.errors import BadSettings, CatalogUnreachable
-from lakebed.settings import Root, files_settings, load_settings, masked, secret_settings, settings_tree, without_secrets
+from lakebed.settings import (
+    Root,
+    files_settings,
+    load_settings,
+    masked,
+    secret_settings,
+    settings_tree,
+    without_secrets,
+)
 
 ROOT = Root("file:///lake")
 POSTGRES = [
@@ -41,7 +51,11 @@ FINE = [
 def settings(**places: str) -> str:
     kind = "postgres" if set(places) == {"url"} and places["url"].startswith("post") else "rest"
     given = {"kind": kind, **({"url": "http://catalog:8181"} if kind == "rest" else {}), **places}
-    return "timezone: UTC\ncatalog: {" + ", ".join(f"{name}: '{value}'" for name, value in given.items()) + "}\n"
+    return (
+        "timezone: UTC\ncatalog: {"
+        + ", ".join(f"{name}: '{value}'" for name, value in given.items())
+        + "}\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -66,14 +80,19 @@ def test_a_secret_in_the_settings_is_refused_and_not_repeated(text: str) -> None
 
 def test_a_secret_in_an_address_given_by_the_environment_is_not_repeated() -> None:
     with pytest.raises(BadSettings, match="LAKEBED_CATALOG_URL") as error:
-        load_settings("", {"LAKEBED_CATALOG_KIND": "postgres", "LAKEBED_CATALOG_URL": POSTGRES[2]}, root=ROOT)
+        load_settings(
+            "", {"LAKEBED_CATALOG_KIND": "postgres", "LAKEBED_CATALOG_URL": POSTGRES[2]}, root=ROOT
+        )
     with pytest.raises(BadSettings, match="LAKEBED_FILES_ENDPOINT") as endpoint:
         files_settings({"LAKEBED_FILES_ENDPOINT": WEB[0]})
     assert "hunter2" not in f"{error.value} {endpoint.value}"
 
 
 def test_a_new_lake_takes_no_secret_and_errors_repeat_none(tmp_path: Path) -> None:
-    for pairs in (["catalog.kind=postgres", f"catalog.url={POSTGRES[2]}"], ["catalog.kind=postgres", "catalog.password=hunter2"]):
+    for pairs in (
+        ["catalog.kind=postgres", f"catalog.url={POSTGRES[2]}"],
+        ["catalog.kind=postgres", "catalog.password=hunter2"],
+    ):
         with pytest.raises(BadSettings) as error:
             create_lake(tmp_path / "lake", settings=settings_tree(pairs))
         assert "hunter2" not in str(error.value)
@@ -93,11 +112,15 @@ def test_a_token_for_spark_connect_may_come_by_the_environment_and_is_not_repeat
 def test_addresses_in_errors_and_in_sparks_settings_are_masked(address: str) -> None:
     assert "hunter2" not in masked(f"cannot reach '{address}' today")
     assert "hunter2" not in str(redacted({"spark.sql.catalog.lake.uri": f"jdbc:{address}"}))
-    assert "hunter2" not in refusal(f"Server access error at url {address} (java.io.IOException: 401)")
+    assert "hunter2" not in refusal(
+        f"Server access error at url {address} (java.io.IOException: 401)"
+    )
 
 
 def test_a_database_that_does_not_answer_is_named_without_its_password() -> None:
-    database = Database.postgres("postgresql://127.0.0.1:1/lake?password=hunter2", user="me", password="hunter2")
+    database = Database.postgres(
+        "postgresql://127.0.0.1:1/lake?password=hunter2", user="me", password="hunter2"
+    )
     with pytest.raises(CatalogUnreachable) as error:
         database.prepare()
     assert "127.0.0.1" in str(error.value)

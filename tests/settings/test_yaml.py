@@ -8,10 +8,12 @@ from lakebed.landing import parse_zone_spec
 from lakebed.settings import LARGEST, Document, Root, load_settings, read_yaml, settings_tree
 
 ALIASES = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
-    f"{name}: &{name} [{', '.join([f'*{below}'] * 9)}]\n" for below, name in zip("abcde", "bcdef", strict=True)
+    f"{name}: &{name} [{', '.join([f'*{below}'] * 9)}]\n"
+    for below, name in zip("abcde", "bcdef", strict=True)
 )
 MERGED = "a: &a {x: 1}\n" + "".join(
-    f"{name}: &{name} {{<<: [{', '.join([f'*{below}'] * 9)}]}}\n" for below, name in zip("abcde", "bcdef", strict=True)
+    f"{name}: &{name} {{<<: [{', '.join([f'*{below}'] * 9)}]}}\n"
+    for below, name in zip("abcde", "bcdef", strict=True)
 )
 
 
@@ -43,6 +45,8 @@ def test_values_given_on_the_command_line_are_bounded_too() -> None:
 
 
 def test_aliases_may_be_used() -> None:
-    document = Document("one: &one {a: 1}\ntwo: *one\nthree:\n  <<: *one\n  b: 2", where="x", refusal=BadSettings)
+    document = Document(
+        "one: &one {a: 1}\ntwo: *one\nthree:\n  <<: *one\n  b: 2", where="x", refusal=BadSettings
+    )
     assert document.tree == {"one": {"a": 1}, "two": {"a": 1}, "three": {"a": 1, "b": 2}}
     assert document.find(("two",))[0] == 2

@@ -1,7 +1,7 @@
 """Texts that must not run: what each does, and a word of the reason for which it is refused.
 
-Those marked so were seen to work in Spark 4.1.4 with Iceberg 1.12 from a plain SELECT, or to be read differently by Spark
-and by the parser.
+Those marked so were seen to work in Spark 4.1.4 with Iceberg 1.12 from a plain SELECT, or to be
+read differently by Spark and by the parser.
 """
 
 COMMANDS = [
@@ -49,7 +49,10 @@ COMMANDS = [
 PROGRAMS = [  # all of these ran `echo` in Spark
     ("SELECT TRANSFORM(a) USING 'cat' FROM t", "a program"),
     ("SELECT transform (a)\nUsing 'cat' AS (x) FROM t", "a program"),
-    ("SELECT TRANSFORM(a) ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' USING 'cat' FROM t", "a program"),
+    (
+        "SELECT TRANSFORM(a) ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' USING 'cat' FROM t",
+        "a program",
+    ),
     ("SELECT * FROM (SELECT TRANSFORM(a) USING 'cat' FROM t)", "a program"),
     ("MAP a USING 'cat'", "does not begin a query"),
     ("FROM t MAP a USING 'cat'", "a program"),
@@ -57,7 +60,10 @@ PROGRAMS = [  # all of these ran `echo` in Spark
     ("SELECT TRANSFORM(a) USING/**/'cat' FROM t", "a program"),
     ('SELECT TRANSFORM(a) USING "cat" FROM t', "a program"),
     ("SELECT TRANSFORM(a) USING r'cat' FROM t", "a program"),
-    ("SELECT TRAN\u017fFORM(a) U\u017fING 'cat' FROM t", "bare name"),  # Spark reads ſ as S in keywords
+    (
+        "SELECT TRAN\u017fFORM(a) U\u017fING 'cat' FROM t",
+        "bare name",
+    ),  # Spark reads ſ as S in keywords
     ("\u017fELECT TRANSFORM(a) USING 'cat'", "bare name"),
 ]
 CALLS = [
@@ -86,10 +92,19 @@ CALLS = [
     ("SELECT ref\\u006cect('a')", "means nothing"),
     ("SELECT from_protobuf(a, 'M', '/etc/passwd') FROM t", "loads a class"),
     ("SELECT to_protobuf(a, 'M') FROM t", "loads a class"),
-    ("SELECT from_xml('<a/>', 'a INT', map('rowValidationXSDPath', '/etc/passwd'))", "may name a file"),  # read it
-    ("SELECT from_xml('<a/>', 'a INT', map(concat('rowValidation', 'XSDPath'), '/etc/passwd'))", "may name a file"),
+    (
+        "SELECT from_xml('<a/>', 'a INT', map('rowValidationXSDPath', '/etc/passwd'))",
+        "may name a file",
+    ),  # read it
+    (
+        "SELECT from_xml('<a/>', 'a INT', map(concat('rowValidation', 'XSDPath'), '/etc/passwd'))",
+        "may name a file",
+    ),
     ("SELECT schema_of_xml('<a/>', map('rowValidationXSDPath', '/etc/passwd'))", "may name a file"),
-    ("SELECT `from_xml`('<a/>', 'a INT', map('rowValidationXSDPath', '/etc/passwd'))", "may name a file"),
+    (
+        "SELECT `from_xml`('<a/>', 'a INT', map('rowValidationXSDPath', '/etc/passwd'))",
+        "may name a file",
+    ),
     ("SELECT from_xml('<a/>', 'a INT', x) FROM t", "may name a file"),
     ("SELECT * FROM python_worker_logs()", "other runs"),
     ("SELECT * FROM read_files('/etc')", "by their path"),
@@ -121,7 +136,10 @@ PATHS = [
     ("SELECT * FROM binaryFile.`a`", "by their path"),
     ("SELECT * FROM iceberg.`a`", "by their path"),
     ("SELECT * FROM xml.`a`", "by their path"),
-    ("SELECT * FROM `org.apache.spark.sql.execution.datasources.text.TextFileFormat`.`hostname`", "by their path"),  # worked
+    (
+        "SELECT * FROM `org.apache.spark.sql.execution.datasources.text.TextFileFormat`.`hostname`",
+        "by their path",
+    ),  # worked
     ("SELECT * FROM lake.`/tmp/table`", "by their path"),
     ("SELECT * FROM (text.`hostname`) x", "by their path"),
     ("SELECT * FROM t, text.`hostname`", "by their path"),
@@ -130,7 +148,10 @@ PATHS = [
     ("WITH a AS (SELECT * FROM text.`hostname`) SELECT 1", "by their path"),
     ("SELECT 1 WHERE EXISTS (FROM text.hostname)", "by their path|not understood"),
     ("SELECT * FROM (TABLE text.hostname)", "TABLE"),
-    ("WITH a AS (TABLE text.hostname) SELECT * FROM a", "TABLE"),  # a column with an alias to the parser
+    (
+        "WITH a AS (TABLE text.hostname) SELECT * FROM a",
+        "TABLE",
+    ),  # a column with an alias to the parser
     ("SELECT * FROM text.`host``name`", "by their path"),
     ("SELECT * FROM file://etc/passwd", "an address"),
     ("SELECT * FROM csv.file://etc/passwd", "an address"),

@@ -31,7 +31,11 @@ def test_only_the_target_is_replaced(text: str, kind: str, branched: str) -> Non
 
 
 def test_the_target_is_what_was_named() -> None:
-    assert read_change("DELETE FROM shop.silver.`odd.name`").target == ("shop", "silver", "odd.name")
+    assert read_change("DELETE FROM shop.silver.`odd.name`").target == (
+        "shop",
+        "silver",
+        "odd.name",
+    )
 
 
 @pytest.mark.parametrize(
@@ -68,7 +72,9 @@ def test_positions_are_those_of_the_statement_that_was_written(text: str, wrong:
     place, alias = "`lake`.`shop`.`silver`.`orders`.`branch_run_0123456789`", "`orders`"
     change = read_change(text)
     line, column = position(change.on(place, alias=alias), wrong)
-    said = change.with_own_positions(f"cannot resolve it; line {line} pos {column}.", place, alias=alias)
+    said = change.with_own_positions(
+        f"cannot resolve it; line {line} pos {column}.", place, alias=alias
+    )
     assert said == "cannot resolve it; line {} pos {}.".format(*position(text, wrong))
 
 

@@ -30,13 +30,26 @@ def test_comments_stand_inside_comments_as_in_spark(text: str) -> None:
     assert check_query(text, where="a.sql").text.split() == ["SELECT", "1", "AS", "a"]
 
 
-@pytest.mark.parametrize("text", ["SELECT `a` TABLE t", "SELECT 1 TABLE t", "SELECT values `a` FROM t", "SELECT 1 AS values 'a'"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT `a` TABLE t",
+        "SELECT 1 TABLE t",
+        "SELECT values `a` FROM t",
+        "SELECT 1 AS values 'a'",
+    ],
+)
 def test_table_and_values_are_left_to_their_old_rules_beside_what_is_quoted(text: str) -> None:
-    with pytest.raises(BadPipeline, match=r"TABLE cannot stand|is not a valid name|followed by a name|not understood"):
+    with pytest.raises(
+        BadPipeline,
+        match=r"TABLE cannot stand|is not a valid name|followed by a name|not understood",
+    ):
         check_query(text, where="a.sql")
 
 
-@pytest.mark.parametrize("options", ["'branch' = 'run_1'", "`split-size` = 5, `snapshot-id` = 1", "", "'path' = '/'"])
+@pytest.mark.parametrize(
+    "options", ["'branch' = 'run_1'", "`split-size` = 5, `snapshot-id` = 1", "", "'path' = '/'"]
+)
 def test_options_that_choose_what_is_read_are_refused(options: str) -> None:
     with pytest.raises(BadPipeline, match=r"options|'\)'"):
         check_query(f"SELECT * FROM orders WITH ({options})", where="a.sql")
@@ -46,10 +59,16 @@ def test_options_that_choose_what_is_read_are_refused(options: str) -> None:
     "text",
     [
         "SELECT id FROM t\nQUALIFY row_number() OVER (ORDER BY id) = 1",
-        "SELECT id FROM t o WHERE id > 1\nqualify row_number() OVER (PARTITION BY a ORDER BY id) = 1 ORDER BY id",
+        (
+            "SELECT id FROM t o WHERE id > 1\nqualify row_number() OVER (PARTITION BY a ORDER BY"
+            " id) = 1 ORDER BY id"
+        ),
         "SELECT id FROM t\nQUALIFY (rank() OVER (ORDER BY id) = 1)",
         "SELECT id FROM t GROUP BY id HAVING count(*) > 1\nQUALIFY id = 1",
-        "WITH w AS (SELECT id FROM t WINDOW w AS (ORDER BY id)\nQUALIFY rank() OVER w = 1) SELECT * FROM w",
+        (
+            "WITH w AS (SELECT id FROM t WINDOW w AS (ORDER BY id)\nQUALIFY rank() OVER w = 1)"
+            " SELECT * FROM w"
+        ),
     ],
 )
 def test_qualify_is_refused_before_a_run_begins_and_the_way_around_it_is_told(text: str) -> None:
@@ -74,11 +93,22 @@ def test_an_attack_is_refused_also_when_its_tables_are_allowed(text: str, reason
 
 
 @pytest.mark.parametrize(
-    "wrap", ["SELECT * FROM ({})", "WITH w AS ({}) SELECT * FROM w", "SELECT 1 UNION ALL ({})", "SELECT ({})"]
+    "wrap",
+    [
+        "SELECT * FROM ({})",
+        "WITH w AS ({}) SELECT * FROM w",
+        "SELECT 1 UNION ALL ({})",
+        "SELECT ({})",
+    ],
 )
 @pytest.mark.parametrize(
     "text",
-    ["SELECT reflect('a', 'b')", "SELECT * FROM text.`hostname`", "SELECT TRANSFORM(a) USING 'cat' FROM t", "DROP TABLE a"],
+    [
+        "SELECT reflect('a', 'b')",
+        "SELECT * FROM text.`hostname`",
+        "SELECT TRANSFORM(a) USING 'cat' FROM t",
+        "DROP TABLE a",
+    ],
 )
 def test_no_place_in_a_query_hides_an_attack(wrap: str, text: str) -> None:
     with pytest.raises(BadPipeline):
@@ -96,7 +126,10 @@ def test_no_place_in_a_query_hides_an_attack(wrap: str, text: str) -> None:
         ("-- first\nSELECT 1 /* a\nb */, 2", "        \nSELECT 1     \n    , 2"),
         ("SELECT ';' AS a -- ;", "SELECT ';' AS a"),
         ("SELECT /*+ COALESCE(1) */ 1 -- ;", "SELECT /*+ COALESCE(1) */ 1"),
-        ("SELECT '-- no comment', \"/* nor */ this\", `--`", "SELECT '-- no comment', \"/* nor */ this\", `--`"),
+        (
+            "SELECT '-- no comment', \"/* nor */ this\", `--`",
+            "SELECT '-- no comment', \"/* nor */ this\", `--`",
+        ),
     ],
 )
 def test_a_query_loses_its_comments_and_its_end_and_keeps_its_lines(text: str, kept: str) -> None:
@@ -146,7 +179,9 @@ def test_every_kind_of_refusal_knows_its_line(text: str, line: int) -> None:
         ("SELECT * FROM spaced", (" spaced ",)),
     ],
 )
-def test_the_tables_read_are_told_in_the_words_they_were_given_in(text: str, read: tuple[str, ...]) -> None:
+def test_the_tables_read_are_told_in_the_words_they_were_given_in(
+    text: str, read: tuple[str, ...]
+) -> None:
     assert tables(text, ALLOWED) == read
 
 
@@ -193,10 +228,18 @@ def test_a_name_that_was_not_given_gets_near_ones_suggested() -> None:
 
 
 def test_a_recursion_reads_itself() -> None:
-    assert tables("WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT * FROM t", []) == ()
+    assert (
+        tables(
+            "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT * FROM t", []
+        )
+        == ()
+    )
 
 
-@pytest.mark.parametrize("text", ["SELECT " + "(" * 500 + "1" + ")" * 500, "SELECT " + "coalesce(" * 500 + "1" + ")" * 500])
+@pytest.mark.parametrize(
+    "text",
+    ["SELECT " + "(" * 500 + "1" + ")" * 500, "SELECT " + "coalesce(" * 500 + "1" + ")" * 500],
+)
 def test_what_is_nested_too_deeply_is_refused(text: str) -> None:
     with pytest.raises(BadPipeline, match="nested too deeply"):
         check_query(text, where="a.sql")
@@ -214,20 +257,30 @@ def test_opening_the_package_does_not_load_the_parser() -> None:
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
-def test_the_parser_logs_nothing_of_what_it_does_not_understand(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_parser_logs_nothing_of_what_it_does_not_understand(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     with pytest.raises(BadPipeline):
-        check_query("WITH a AS (SELECT 1 AS x), b AS (REVOKE SELECT x FROM a) * FROM b", where="a.sql")
+        check_query(
+            "WITH a AS (SELECT 1 AS x), b AS (REVOKE SELECT x FROM a) * FROM b", where="a.sql"
+        )
     assert caplog.records == []
 
 
 @pytest.mark.parametrize(("text", "stops"), WRONG_SYNTAX)
-def test_syntax_that_spark_does_not_take_is_refused_at_the_place_where_spark_stops(text: str, stops: str) -> None:
+def test_syntax_that_spark_does_not_take_is_refused_at_the_place_where_spark_stops(
+    text: str, stops: str
+) -> None:
     with pytest.raises(BadPipeline) as refused:
         check_query(f"-- a comment\n{text}", where="a.sql")
     error = refused.value
     assert error.where == "a.sql:2"
     assert error.next
-    assert "ends too early" in error.what if stops == "end" else text[error.column or 0 :].startswith(stops)
+    assert (
+        "ends too early" in error.what
+        if stops == "end"
+        else text[error.column or 0 :].startswith(stops)
+    )
 
 
 @pytest.mark.parametrize(
@@ -240,12 +293,16 @@ def test_syntax_that_spark_does_not_take_is_refused_at_the_place_where_spark_sto
     ],
 )
 def test_a_misspelt_keyword_gets_the_near_one_suggested(text: str, meant: str) -> None:
-    with pytest.raises(BadPipeline, match=f"Did you mean {meant}" if meant else "does not begin a query"):
+    with pytest.raises(
+        BadPipeline, match=f"Did you mean {meant}" if meant else "does not begin a query"
+    ):
         check_query(text, where="a.sql")
 
 
 @pytest.mark.parametrize(("text", "missing", "near"), WRONG_NAMES)
-def test_functions_and_columns_that_are_not_there_are_refused_with_near_names(text: str, missing: str, near: str) -> None:
+def test_functions_and_columns_that_are_not_there_are_refused_with_near_names(
+    text: str, missing: str, near: str
+) -> None:
     with pytest.raises(BadPipeline) as refused:
         check_query(text, where="a.sql", functions=(), columns=COLUMNS)
     assert f"there is no {missing}." in refused.value.what
@@ -271,7 +328,10 @@ def test_no_column_or_function_of_an_ordinary_query_is_called_missing(text: str)
         "SELECT (SELECT max(c.id) FROM customers c WHERE c.id = customer) FROM orders",
         "SELECT (SELECT max(anything) FROM unknown) FROM orders",
         "SELECT id FROM orders WHERE id IN (SELECT customer FROM customers)",
-        "SELECT new, _file, _metadata.file_path FROM (SELECT * FROM orders) PIVOT (max(id) FOR status IN ('new'))",
+        (
+            "SELECT new, _file, _metadata.file_path FROM (SELECT * FROM orders) PIVOT (max(id) FOR"
+            " status IN ('new'))"
+        ),
         "SELECT anything FROM wide UNPIVOT (v FOR anything IN (a, b))",
         "SELECT max_by(anything, 1) FROM (SELECT explode(tags) FROM orders)",
         "SELECT `count(1)` FROM (SELECT count(*) FROM orders)",
@@ -281,7 +341,10 @@ def test_no_column_or_function_of_an_ordinary_query_is_called_missing(text: str)
         "SELECT address.* FROM orders ORDER BY city",
         "FROM orders |> EXTEND id AS anything |> SELECT anything",
         "SELECT anything FROM (VALUES (1)) AS t(anything)",
-        "SELECT timestampdiff(QUARTER, at, at), date_diff(WEEK, at, at), dateadd(MICROSECOND, 1, at) FROM orders",
+        (
+            "SELECT timestampdiff(QUARTER, at, at), date_diff(WEEK, at, at), dateadd(MICROSECOND,"
+            " 1, at) FROM orders"
+        ),
         "SELECT extract(DOW FROM at), extract(WEEK FROM at) FROM orders",
         "SELECT current_time, localtimestamp, session_user, user, current_catalog FROM orders",
         "SELECT other.place.my_udf(id) FROM orders",

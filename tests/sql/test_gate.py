@@ -46,7 +46,9 @@ MAY_PASS = [
 
 @pytest.mark.parametrize("text", NEVER_PASS)
 def test_a_gate_that_always_returns_a_row_is_refused_and_told_what_to_write(text: str) -> None:
-    with pytest.raises(BadPipeline, match=r"whatever the table holds.*HAVING count\(\*\) > 0") as refused:
+    with pytest.raises(
+        BadPipeline, match=r"whatever the table holds.*HAVING count\(\*\) > 0"
+    ) as refused:
         refuse_bare_count(check_query(text, where="gate.sql"), where="gate.sql")
     assert refused.value.where == "gate.sql"
 

@@ -83,7 +83,10 @@ def test_a_dotted_name_is_found_by_where_it_starts() -> None:
     assert lex(SourceText("a.*", "a")).chain(0) == ()
 
 
-@pytest.mark.parametrize("text", ["'it''s'", "SELECT 1L, x'1F', `a` <=> 'b', ORDER BY c", "a || b -> c :: d", "1.5BD .5 1e-3"])
+@pytest.mark.parametrize(
+    "text",
+    ["'it''s'", "SELECT 1L, x'1F', `a` <=> 'b', ORDER BY c", "a || b -> c :: d", "1.5BD .5 1e-3"],
+)
 def test_the_parser_agrees_on_plain_text(text: str) -> None:
     assert disagreement(lex(SourceText(text, "a")).plain, Spark().tokenize(text)) is None
 
@@ -101,8 +104,13 @@ def test_the_parser_agrees_on_plain_text(text: str) -> None:
         ("SELECT 'a' b", "SELECT 'a'  "),
     ],
 )
-def test_a_difference_between_the_two_readings_is_found(seen_by_spark: str, seen_by_parser: str) -> None:
-    assert disagreement(lex(SourceText(seen_by_spark, "a")).plain, Spark().tokenize(seen_by_parser)) is not None
+def test_a_difference_between_the_two_readings_is_found(
+    seen_by_spark: str, seen_by_parser: str
+) -> None:
+    assert (
+        disagreement(lex(SourceText(seen_by_spark, "a")).plain, Spark().tokenize(seen_by_parser))
+        is not None
+    )
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))

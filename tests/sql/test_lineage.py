@@ -30,7 +30,11 @@ def lineage(text: str) -> dict[str, list[str] | None]:
     found = column_lineage(text, SCHEMAS, logical=lambda name: NAMES.get(name, name))
     short = {ORDERS: "o", CUSTOMERS: "c"}
     return {
-        column: None if sources is None else [f"{short.get(source.table, source.table)}.{source.column}" for source in sources]
+        column: (
+            None
+            if sources is None
+            else [f"{short.get(source.table, source.table)}.{source.column}" for source in sources]
+        )
         for column, sources in found.items()
     }
 
@@ -83,7 +87,9 @@ def lineage(text: str) -> dict[str, list[str] | None]:
         ("SELECT r.id, v.x FROM range(9) r JOIN VALUES (1) AS v(x) ON true", {"id": [], "x": []}),
     ],
 )  # fmt: skip
-def test_each_column_is_traced_to_the_columns_it_comes_from(text: str, expected: dict[str, list[str]]) -> None:
+def test_each_column_is_traced_to_the_columns_it_comes_from(
+    text: str, expected: dict[str, list[str]]
+) -> None:
     assert lineage(text) == expected
     assert list(lineage(text)) == list(expected)
 
@@ -100,9 +106,13 @@ def test_each_column_is_traced_to_the_columns_it_comes_from(text: str, expected:
         ("DROP TABLE a", {}),
     ],
 )
-def test_what_cannot_be_known_is_said_to_be_unknown(text: str, expected: dict[str, list[str] | None]) -> None:
+def test_what_cannot_be_known_is_said_to_be_unknown(
+    text: str, expected: dict[str, list[str] | None]
+) -> None:
     assert lineage(text) == expected
 
 
 def test_tables_have_their_own_names_unless_others_are_asked_for() -> None:
-    assert column_lineage("SELECT a FROM s.t", {"s.t": {"a": "int"}}) == {"a": (ColumnSource("s.t", "a"),)}
+    assert column_lineage("SELECT a FROM s.t", {"s.t": {"a": "int"}}) == {
+        "a": (ColumnSource("s.t", "a"),)
+    }

@@ -24,6 +24,8 @@ from lakebed.sql import passed_columns
         ("SELECT count(*) AS a FROM zone", set()),
     ],
 )
-def test_only_columns_that_a_query_leaves_as_they_are_count_as_handed_on(query: str, passed: set[str]) -> None:
+def test_only_columns_that_a_query_leaves_as_they_are_count_as_handed_on(
+    query: str, passed: set[str]
+) -> None:
     found = passed_columns(query, "zone")
     assert {name for name in ("a", "b", "c") if found.has(name)} == passed

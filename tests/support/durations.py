@@ -1,4 +1,6 @@
-"""How long each test file takes: the longest are started first, so that all workers end together."""
+"""How long each test file takes: the longest are started first, so that all workers end
+together.
+"""
 
 import json
 import os
@@ -28,7 +30,11 @@ class Durations:
 
     def pytest_sessionfinish(self) -> None:
         if KEEP_IN and "PYTEST_XDIST_WORKER" not in os.environ:
-            measured = {file: round(seconds, 1) for file, seconds in sorted(self._seconds.items()) if seconds >= 1}
+            measured = {
+                file: round(seconds, 1)
+                for file, seconds in sorted(self._seconds.items())
+                if seconds >= 1
+            }
             Path(KEEP_IN).write_text(json.dumps(measured, indent=1) + "\n")
 
 

@@ -6,7 +6,14 @@ from contextlib import ExitStack, contextmanager
 from lakebed import Lake
 from lakebed.names import TableName
 from lakebed.ports import MAIN, Publication, Snapshot
-from lakebed.tables import HeldLease, PublishRequest, TablePlacement, find_point, protect_snapshots, publish
+from lakebed.tables import (
+    HeldLease,
+    PublishRequest,
+    TablePlacement,
+    find_point,
+    protect_snapshots,
+    publish,
+)
 
 
 def placement_of(lake: Lake) -> TablePlacement:
@@ -19,9 +26,13 @@ def new_location(lake: Lake, table: str | TableName) -> str | None:
     return placement_of(lake).new_location(_full_name(table))
 
 
-def create_statement(lake: Lake, table: str | TableName, columns: str, *, partition_by: Sequence[str] = ()) -> str:
+def create_statement(
+    lake: Lake, table: str | TableName, columns: str, *, partition_by: Sequence[str] = ()
+) -> str:
     """CREATE TABLE for a new table: at its location, with the lake's write settings."""
-    return placement_of(lake).create_statement(_full_name(table), columns, partition_by=partition_by)
+    return placement_of(lake).create_statement(
+        _full_name(table), columns, partition_by=partition_by
+    )
 
 
 def snapshots_of(lake: Lake, name: str | TableName, *, ref: str = MAIN) -> tuple[Snapshot, ...]:
@@ -32,21 +43,34 @@ def snapshots_of(lake: Lake, name: str | TableName, *, ref: str = MAIN) -> tuple
 
 
 def publish_branch(
-    lake: Lake, tables: Iterable[str | TableName], *, branch: str, run_id: str, held: Iterable[HeldLease] = ()
+    lake: Lake,
+    tables: Iterable[str | TableName],
+    *,
+    branch: str,
+    run_id: str,
+    held: Iterable[HeldLease] = (),
 ) -> Publication:
-    """Move `main` of every table to its branch, all or none, under leases that are taken where `held` has none."""
+    """Move `main` of every table to its branch, all or none, under leases that are taken where
+    `held` has none.
+    """
     names = sorted(lake.tables.find(table) for table in tables)
     placement_of(lake).require_relocated()
     with ExitStack() as stack:
         leases = [one.require() for one in held]
         covered = {lease.name for lease in leases}
-        leases += [stack.enter_context(lake.tables.lease(name)).require() for name in names if str(name) not in covered]
+        leases += [
+            stack.enter_context(lake.tables.lease(name)).require()
+            for name in names
+            if str(name) not in covered
+        ]
         requests = [PublishRequest(name, branch) for name in names]
         return publish(lake.stores.catalog, requests, run_id=run_id, leases=leases)
 
 
 @contextmanager
-def protected(lake: Lake, name: str | TableName, *, at: str | int | None = None, seconds: float = 3600.0) -> Iterator[Snapshot]:
+def protected(
+    lake: Lake, name: str | TableName, *, at: str | int | None = None, seconds: float = 3600.0
+) -> Iterator[Snapshot]:
     """A snapshot of a table that a reader protects from care while the block lasts."""
     table = lake.tables.find(name)
     point = _point(lake, table, at)

@@ -9,7 +9,9 @@ from tests.support.scale import SCALE, rotated
 
 def test_one_case_of_every_stretch_is_drawn() -> None:
     drawn = rotated(range(100), 4)
-    assert [case // 25 for case in drawn] == [0, 1, 2, 3] if SCALE == 1 else drawn == list(range(100))
+    assert (
+        [case // 25 for case in drawn] == [0, 1, 2, 3] if SCALE == 1 else drawn == list(range(100))
+    )
 
 
 def test_fewer_cases_than_wanted_are_all_drawn() -> None:
@@ -18,5 +20,7 @@ def test_fewer_cases_than_wanted_are_all_drawn() -> None:
 
 def test_a_worker_draws_what_the_first_process_drew() -> None:
     code = "from tests.support.scale import SEED; print(SEED)"
-    ran = subprocess.run([sys.executable, "-c", code], env=os.environ, capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ, capture_output=True, text=True, check=True
+    )
     assert ran.stdout.strip() == os.environ["LAKEBED_TEST_SEED"]

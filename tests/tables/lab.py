@@ -31,7 +31,10 @@ class Lab:
 
     def __post_init__(self) -> None:
         own = (Field(*column) for column in self.strategy.own_columns)
-        self.spark.sql(f"CREATE TABLE {TABLE} ({declared(*self.fields, Field(ONLY_HERE, 'string'), *own)}) USING iceberg")
+        self.spark.sql(
+            f"CREATE TABLE {TABLE} ({declared(*self.fields, Field(ONLY_HERE, 'string'), *own)})"
+            " USING iceberg"
+        )
         if self.branch:
             self.spark.sql(f"ALTER TABLE {TABLE} CREATE BRANCH run_1")
 
@@ -53,11 +56,15 @@ class Lab:
     def put(self, rows: Rows) -> None:
         """Rows that come by no run."""
         values = [tuple(row[column] for column in self.columns) for row in rows]
-        self.spark.createDataFrame(values, self.spark.table(self.target).schema).writeTo(self.target).append()
+        self.spark.createDataFrame(values, self.spark.table(self.target).schema).writeTo(
+            self.target
+        ).append()
 
     def stage(self, batch: Rows) -> None:
         values = [tuple(row[field.name] for field in self.fields) for row in batch]
-        self.spark.createDataFrame(values, declared(*self.fields)).writeTo(STAGED).using("iceberg").createOrReplace()
+        self.spark.createDataFrame(values, declared(*self.fields)).writeTo(STAGED).using(
+            "iceberg"
+        ).createOrReplace()
 
     def check(self) -> dict[str, int]:
         """What a run asks of a staged batch."""
@@ -74,7 +81,12 @@ class Lab:
     def statement(self, *, now: str, repeats: bool = True) -> str | None:
         literal = f"TIMESTAMP '{now}'"
         return write_statement(
-            self.strategy, target=self.target, staged=STAGED, columns=self.fields, now=literal, repeats=repeats
+            self.strategy,
+            target=self.target,
+            staged=STAGED,
+            columns=self.fields,
+            now=literal,
+            repeats=repeats,
         )
 
     def write(self, *, now: str, repeats: bool = True) -> None:
@@ -91,12 +103,17 @@ class Lab:
         """The rows of the table; times as text."""
         own = {name for name, _ in self.strategy.own_columns}
         quoted = {name: spark_identifier(name) for name in self.columns}
-        shown = (f"CAST({text} AS STRING) AS {text}" if name in own else text for name, text in quoted.items())
+        shown = (
+            f"CAST({text} AS STRING) AS {text}" if name in own else text
+            for name, text in quoted.items()
+        )
         return self.rows(f"SELECT {', '.join(shown)} FROM {self.target}")
 
     def summary(self) -> Mapping[str, str]:
         """Of the last snapshot."""
-        (found,) = self.rows(f"SELECT summary FROM {TABLE}.snapshots ORDER BY committed_at DESC LIMIT 1")
+        (found,) = self.rows(
+            f"SELECT summary FROM {TABLE}.snapshots ORDER BY committed_at DESC LIMIT 1"
+        )
         return dict(found["summary"])
 
 

@@ -3,7 +3,13 @@
 import pytest
 
 from lakebed.ports import Field
-from lakebed.tables.merging.row_equality import comparable, find_column, free_name, other_columns, rows_equal
+from lakebed.tables.merging.row_equality import (
+    comparable,
+    find_column,
+    free_name,
+    other_columns,
+    rows_equal,
+)
 
 
 @pytest.mark.parametrize(
@@ -11,20 +17,34 @@ from lakebed.tables.merging.row_equality import comparable, find_column, free_na
     [
         ("int", "c"),
         ("array<struct<a:int>>", "c"),
-        ("map<string,int>", "sort_array(transform(map_entries(c), x0 -> struct(x0.key, x0.value)))"),
-        ("MAP<STRING, INT>", "sort_array(transform(map_entries(c), x0 -> struct(x0.key, x0.value)))"),
+        (
+            "map<string,int>",
+            "sort_array(transform(map_entries(c), x0 -> struct(x0.key, x0.value)))",
+        ),
+        (
+            "MAP<STRING, INT>",
+            "sort_array(transform(map_entries(c), x0 -> struct(x0.key, x0.value)))",
+        ),
         (
             "array<map<int,decimal(12,2)>>",
-            "transform(c, x0 -> sort_array(transform(map_entries(x0), x1 -> struct(x1.key, x1.value))))",
+            (
+                "transform(c, x0 -> sort_array(transform(map_entries(x0), x1 -> struct(x1.key,"
+                " x1.value))))"
+            ),
         ),
         (
             "map<struct<a:int,b:int>,map<int,int>>",
-            "sort_array(transform(map_entries(c), x0 -> struct(x0.key, "
-            "sort_array(transform(map_entries(x0.value), x1 -> struct(x1.key, x1.value))))))",
+            (
+                "sort_array(transform(map_entries(c), x0 -> struct(x0.key, "
+                "sort_array(transform(map_entries(x0.value), x1 -> struct(x1.key, x1.value))))))"
+            ),
         ),
         (
             "struct<`a,``b:<`:decimal(12,2),m:map<int,int>>",
-            "if(c IS NULL, NULL, struct(c.`a,``b:<`, sort_array(transform(map_entries(c.`m`), x0 -> struct(x0.key, x0.value)))))",
+            (
+                "if(c IS NULL, NULL, struct(c.`a,``b:<`, sort_array(transform(map_entries(c.`m`),"
+                " x0 -> struct(x0.key, x0.value)))))"
+            ),
         ),
     ],
 )

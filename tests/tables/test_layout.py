@@ -17,14 +17,22 @@ ALTER = "ALTER TABLE lake.`shop`.`silver`.`orders`"
 GROUPS = {"write.parquet.row-group-size-bytes": "7"}
 
 
-def planned(present: Arrangement, wanted: Arrangement) -> tuple[list[str], list[str], list[str] | None]:
+def planned(
+    present: Arrangement, wanted: Arrangement
+) -> tuple[list[str], list[str], list[str] | None]:
     change = plan_arrangement(present, wanted)
-    return [*map(str, change.drop)], [*map(str, change.add)], None if change.sort is None else [*map(str, change.sort)]
+    return (
+        [*map(str, change.drop)],
+        [*map(str, change.add)],
+        None if change.sort is None else [*map(str, change.sort)],
+    )
 
 
 def test_what_is_not_said_stays() -> None:
     assert not plan_arrangement(arrangement_of(["day(at)"], ["id asc"]), Arrangement())
-    assert not plan_arrangement(arrangement_of(["day(at)"], ["id asc"]), arrangement_of(["days(AT)"], ["ID"]))
+    assert not plan_arrangement(
+        arrangement_of(["day(at)"], ["id asc"]), arrangement_of(["days(AT)"], ["ID"])
+    )
 
 
 def test_fields_go_and_come_and_their_order_does_not_matter() -> None:
@@ -41,7 +49,10 @@ def test_fields_go_and_come_and_their_order_does_not_matter() -> None:
 def test_another_order_of_sorting_matters() -> None:
     present = arrangement_of([], ["id asc", "at desc"])
     assert planned(present, arrangement_of([], ["at desc", "id"]))[2] == ["at desc", "id asc"]
-    assert planned(present, arrangement_of([], ["id nulls last", "at desc"]))[2] == ["id asc nulls last", "at desc"]
+    assert planned(present, arrangement_of([], ["id nulls last", "at desc"]))[2] == [
+        "id asc nulls last",
+        "at desc",
+    ]
     assert planned(present, arrangement_of([], []))[2] == []
 
 

@@ -17,7 +17,9 @@ A, B = TableName.parse("shop.silver.a"), TableName.parse("shop.silver.b")
 
 def table(parents: dict[int, int | None], **refs: int) -> TableMetadata:
     """Metadata with these snapshots, each with its parent, and these refs."""
-    snapshots = {number: Snapshot(number, parent, NOW, "append", {}) for number, parent in parents.items()}
+    snapshots = {
+        number: Snapshot(number, parent, NOW, "append", {}) for number, parent in parents.items()
+    }
     named = {name: SnapshotRef(name, number, "branch") for name, number in refs.items()}
     return TableMetadata("u", "l", 2, NOW, (), (), (), {}, snapshots, named)
 
@@ -32,21 +34,30 @@ def test_moves_are_in_the_order_of_names() -> None:
 
 
 def test_a_table_without_main_gets_one() -> None:
-    assert plan_publication("r", [PublishRequest(A, "run")], {A: table(LINE, run=3)}).moves[0].base is None
+    assert (
+        plan_publication("r", [PublishRequest(A, "run")], {A: table(LINE, run=3)}).moves[0].base
+        is None
+    )
 
 
 def test_another_ref_than_main_can_be_published() -> None:
-    plan = plan_publication("r", [PublishRequest(A, "run", ref="dev")], {A: table(LINE, main=1, dev=2, run=3)})
+    plan = plan_publication(
+        "r", [PublishRequest(A, "run", ref="dev")], {A: table(LINE, main=1, dev=2, run=3)}
+    )
     assert plan.moves == (RefMove(A, "run", to=3, base=2, ref="dev"),)
 
 
 def test_a_branch_beside_main_is_refused() -> None:
     with pytest.raises(Diverged):
-        plan_publication("r", [PublishRequest(A, "run")], {A: table({1: None, 2: 1, 3: 1}, main=2, run=3)})
+        plan_publication(
+            "r", [PublishRequest(A, "run")], {A: table({1: None, 2: 1, 3: 1}, main=2, run=3)}
+        )
 
 
 @pytest.mark.parametrize("base", [None, 1])
-def test_a_ref_that_does_not_stand_any_more_where_the_run_has_read_it_is_refused(base: int | None) -> None:
+def test_a_ref_that_does_not_stand_any_more_where_the_run_has_read_it_is_refused(
+    base: int | None,
+) -> None:
     tables = {A: table(LINE, main=2, run=3)}
     with pytest.raises(Diverged):
         plan_publication("r", [PublishRequest(A, "run", base=base)], tables)
@@ -57,7 +68,9 @@ def test_a_ref_that_does_not_stand_any_more_where_the_run_has_read_it_is_refused
 
 def test_unknown_tables_and_branches_are_refused_with_near_names() -> None:
     with pytest.raises(UnknownName, match=r"Did you mean shop\.silver\.a"):
-        plan_publication("r", [PublishRequest(TableName.parse("shop.silver.aa"), "run")], {A: table(LINE, run=3)})
+        plan_publication(
+            "r", [PublishRequest(TableName.parse("shop.silver.aa"), "run")], {A: table(LINE, run=3)}
+        )
     with pytest.raises(UnknownName, match="Did you mean run_1"):
         plan_publication("r", [PublishRequest(A, "run_2")], {A: table(LINE, run_1=3)})
 

@@ -31,24 +31,43 @@ def run_id(number: int) -> str:
     return f"{int(began.timestamp() * 1000):012x}{number:020x}"
 
 
-def a_table(*, log: list[int], kept: set[int] | None = None, refs: dict[str, int] | None = None) -> TableMetadata:
-    """Snapshots 1, 2, … hourly, each after the one before; `main` went through `log`; only `kept` ones are there still."""
+def a_table(
+    *, log: list[int], kept: set[int] | None = None, refs: dict[str, int] | None = None
+) -> TableMetadata:
+    """Snapshots 1, 2, … hourly, each after the one before; `main` went through `log`; only `kept`
+    ones are there still.
+    """
     numbers = sorted(kept or set(log) | set((refs or {}).values()))
     snapshots = {
-        n: Snapshot(n, n - 1 if n - 1 in numbers else None, NOON + timedelta(hours=n), "append", {RUN_ID: run_id(n)}, schema=n)
+        n: Snapshot(
+            n,
+            n - 1 if n - 1 in numbers else None,
+            NOON + timedelta(hours=n),
+            "append",
+            {RUN_ID: run_id(n)},
+            schema=n,
+        )
         for n in numbers
     }
-    heads = {MAIN: SnapshotRef(MAIN, log[-1], "branch")} | {name: SnapshotRef(name, n, "tag") for name, n in (refs or {}).items()}
-    times = tuple((NOON + timedelta(hours=place + 1), n) for place, n in enumerate(log) if n in numbers)
+    heads = {MAIN: SnapshotRef(MAIN, log[-1], "branch")} | {
+        name: SnapshotRef(name, n, "tag") for name, n in (refs or {}).items()
+    }
+    times = tuple(
+        (NOON + timedelta(hours=place + 1), n) for place, n in enumerate(log) if n in numbers
+    )
     return TableMetadata("u", "l", 2, NOON, (), (), (), {}, snapshots, heads, snapshot_log=times)
 
 
 def a_file(number: int, state: FileState = "taken") -> ConsumedFile:
-    return ConsumedFile(ORDERS, ZONE, f"{ZONE.folder}/{number}.csv", f"e{number}", 1, run_id(number), state)
+    return ConsumedFile(
+        ORDERS, ZONE, f"{ZONE.folder}/{number}.csv", f"e{number}", 1, run_id(number), state
+    )
 
 
 def undoing(*numbers: int, state: FileState) -> FileStateChange:
-    return FileStateChange(ORDERS, tuple((f"{ZONE.folder}/{number}.csv", run_id(number)) for number in numbers), state)
+    return FileStateChange(
+        ORDERS, tuple((f"{ZONE.folder}/{number}.csv", run_id(number)) for number in numbers), state
+    )
 
 
 @pytest.mark.parametrize(
@@ -71,7 +90,12 @@ def test_a_state_is_meant_by_snapshot_ref_run_or_time(text: str, found: int) -> 
 
 def test_a_time_means_what_readers_saw_then_also_after_a_rollback() -> None:
     table = a_table(log=[1, 2, 1, 3], kept={1, 2, 3})
-    assert [find_point(ORDERS, table, f"2026-11-01T{hour}:30").id for hour in (13, 14, 15, 16)] == [1, 2, 1, 3]
+    assert [find_point(ORDERS, table, f"2026-11-01T{hour}:30").id for hour in (13, 14, 15, 16)] == [
+        1,
+        2,
+        1,
+        3,
+    ]
 
 
 def test_a_time_is_of_the_lakes_time_zone() -> None:
@@ -89,7 +113,9 @@ def test_what_has_expired_is_refused_and_the_oldest_possible_is_told(text: str) 
 
 def gapped(log: list[tuple[int, int]], parents: dict[int, int | None]) -> TableMetadata:
     """`log` is (hour, snapshot); the sequence number of a snapshot is its own."""
-    snapshots = {n: Snapshot(n, parent, NOON, "append", {}, sequence=n) for n, parent in parents.items()}
+    snapshots = {
+        n: Snapshot(n, parent, NOON, "append", {}, sequence=n) for n, parent in parents.items()
+    }
     times = tuple((NOON + timedelta(hours=hour), n) for hour, n in log)
     heads = {MAIN: SnapshotRef(MAIN, log[-1][1], "branch")}
     return TableMetadata("u", "l", 2, NOON, (), (), (), {}, snapshots, heads, snapshot_log=times)
@@ -98,13 +124,21 @@ def gapped(log: list[tuple[int, int]], parents: dict[int, int | None]) -> TableM
 @pytest.mark.parametrize(
     "table",
     [
-        gapped([(1, 1), (2, 2), (3, 3)], {1: None, 3: 2}),  # a log that still names what has expired
-        gapped([(1, 1), (3, 3)], {1: None, 3: None}),  # as PyIceberg leaves it: the state, and nothing else, is gone
-        gapped([(1, 1), (3, 1)], {1: None}),  # the same after a rollback from the state that has expired
+        gapped(
+            [(1, 1), (2, 2), (3, 3)], {1: None, 3: 2}
+        ),  # a log that still names what has expired
+        gapped(
+            [(1, 1), (3, 3)], {1: None, 3: None}
+        ),  # as PyIceberg leaves it: the state, and nothing else, is gone
+        gapped(
+            [(1, 1), (3, 1)], {1: None}
+        ),  # the same after a rollback from the state that has expired
         gapped([(3, 3)], {1: None, 3: 2}),  # as Iceberg leaves it: what was before is told no more
     ],
 )
-def test_a_moment_whose_state_has_expired_is_refused_instead_of_answered_with_another_state(table: TableMetadata) -> None:
+def test_a_moment_whose_state_has_expired_is_refused_instead_of_answered_with_another_state(
+    table: TableMetadata,
+) -> None:
     head = table.refs[MAIN].snapshot
     with pytest.raises(UsageError, match=r"expired|there is no record") as refused:
         find_point(ORDERS, table, "2026-11-01T14:30")
@@ -143,20 +177,34 @@ def test_files_of_undone_runs_wait_again_or_are_held() -> None:
 
 def test_nothing_need_be_said_where_undone_runs_took_no_file() -> None:
     table = a_table(log=[1, 2])
-    assert plan_rollback(ORDERS, table, table.snapshots[1], [a_file(1)], files=None).records.file_states == ()
+    assert (
+        plan_rollback(
+            ORDERS, table, table.snapshots[1], [a_file(1)], files=None
+        ).records.file_states
+        == ()
+    )
     with pytest.raises(UsageError, match="1 landing files"):
         plan_rollback(ORDERS, table, table.snapshots[1], [a_file(2)], files=None)
 
 
 def test_the_way_forward_takes_the_files_again() -> None:
     table = a_table(log=[1, 2, 1], kept={1, 2})
-    plan = plan_rollback(ORDERS, table, table.snapshots[2], [a_file(1), a_file(2, "waiting")], files=None)
+    plan = plan_rollback(
+        ORDERS, table, table.snapshots[2], [a_file(1), a_file(2, "waiting")], files=None
+    )
     assert plan.records.file_states == (undoing(2, state="taken"),)
 
 
 def test_of_runs_whose_snapshots_have_expired_the_time_decides() -> None:
     table = a_table(log=[1, 2, 3, 4], kept={2, 4}, refs={"v2": 2})
-    plan = plan_rollback(ORDERS, table, table.snapshots[2], [a_file(n) for n in (1, 2, 3, 4)], files="exclude", by_tag=True)
+    plan = plan_rollback(
+        ORDERS,
+        table,
+        table.snapshots[2],
+        [a_file(n) for n in (1, 2, 3, 4)],
+        files="exclude",
+        by_tag=True,
+    )
     assert plan.records.file_states == (undoing(3, 4, state="held"),)
 
 
@@ -177,7 +225,9 @@ def test_files_whose_rows_are_in_the_restored_state_are_neither_held_nor_read_ag
     ledger = [one, again(one, 2), two]
     held = plan_rollback(ORDERS, table, table.snapshots[1], ledger, files="exclude")
     assert held.records.file_states == (
-        FileStateChange(ORDERS, ((one.path, run_id(2)),), "waiting"),  # no word on it: the row of run 1 speaks
+        FileStateChange(
+            ORDERS, ((one.path, run_id(2)),), "waiting"
+        ),  # no word on it: the row of run 1 speaks
         FileStateChange(ORDERS, ((two.path, run_id(2)),), "held"),
     )
     assert plan_rollback(ORDERS, table, table.snapshots[1], ledger, files="requeue").files == (two,)
@@ -188,5 +238,7 @@ def test_the_last_word_on_a_file_counts_whichever_runs_took_it() -> None:
     table, file = a_table(log=[1, 2, 3]), a_file(2)
     rows = [file, again(file, 3, "held")]
     plan = plan_rollback(ORDERS, table, table.snapshots[1], rows, files="requeue")
-    assert plan.records.file_states == (FileStateChange(ORDERS, ((file.path, run_id(2)), (file.path, run_id(3))), "waiting"),)
+    assert plan.records.file_states == (
+        FileStateChange(ORDERS, ((file.path, run_id(2)), (file.path, run_id(3))), "waiting"),
+    )
     assert plan.files == (file,)

@@ -3,7 +3,14 @@
 import pytest
 
 from lakebed.errors import BadPipeline
-from lakebed.tables import STRATEGIES, Renames, apply_renames, pending_renames, rename_conflict, rename_strategy_columns
+from lakebed.tables import (
+    STRATEGIES,
+    Renames,
+    apply_renames,
+    pending_renames,
+    rename_conflict,
+    rename_strategy_columns,
+)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +35,9 @@ def test_a_rename_is_due_until_it_was_done() -> None:
     assert pending_renames(["id", "customer"], declared, where="x") == ()
 
 
-@pytest.mark.parametrize(("present", "said"), [(["cust", "customer"], "both"), (["custs"], "neither")])
+@pytest.mark.parametrize(
+    ("present", "said"), [(["cust", "customer"], "both"), (["custs"], "neither")]
+)
 def test_a_rename_that_the_table_contradicts_is_refused(present: list[str], said: str) -> None:
     with pytest.raises(BadPipeline, match=said) as refused:
         pending_renames(present, (("cust", "customer"),), where="x")
@@ -37,6 +46,8 @@ def test_a_rename_that_the_table_contradicts_is_refused(present: list[str], said
 
 def test_names_and_strategies_follow() -> None:
     assert apply_renames(["A", "b"], (("a", "x"),)) == ("x", "b")
-    merge = STRATEGIES["incremental"].model_validate({"unique_key": ("id", "k"), "watermark_column": "at"})
+    merge = STRATEGIES["incremental"].model_validate(
+        {"unique_key": ("id", "k"), "watermark_column": "at"}
+    )
     moved = rename_strategy_columns(merge, (("id", "key"), ("at", "seen")))
     assert (moved.keys, moved.order, moved.strategy) == (("key", "k"), "seen", "incremental")

@@ -12,14 +12,19 @@ NOW = datetime(2026, 11, 15, tzinfo=UTC)
 
 def columns(**named: str) -> tuple[Column, ...]:
     """By name: id and type."""
-    return tuple(Column(name, text.split()[1], required=False, id=int(text.split()[0])) for name, text in named.items())
+    return tuple(
+        Column(name, text.split()[1], required=False, id=int(text.split()[0]))
+        for name, text in named.items()
+    )
 
 
 BEFORE = columns(id="1 int", v="2 int")
 
 
 def table(present: tuple[Column, ...]) -> TableMetadata:
-    return TableMetadata("u", "l", 2, NOW, present, (), (), {}, {}, {}, schema=7, schemas={0: BEFORE, 7: present})
+    return TableMetadata(
+        "u", "l", 2, NOW, present, (), (), {}, {}, {}, schema=7, schemas={0: BEFORE, 7: present}
+    )
 
 
 @pytest.mark.parametrize(
@@ -30,7 +35,9 @@ def table(present: tuple[Column, ...]) -> TableMetadata:
         (columns(id="1 int", v="2 struct<3:a,4:b>"), ["v"]),
     ],
 )
-def test_what_the_run_has_done_to_the_columns_is_set_back(present: tuple[Column, ...], touched: list[str]) -> None:
+def test_what_the_run_has_done_to_the_columns_is_set_back(
+    present: tuple[Column, ...], touched: list[str]
+) -> None:
     assert schema_to_restore(table(present), 0, touched=touched) == 0
 
 
@@ -43,7 +50,9 @@ def test_what_the_run_has_done_to_the_columns_is_set_back(present: tuple[Column,
         columns(id="1 int", v="2 long", note="3 string"),
     ],
 )
-def test_columns_that_somebody_else_has_added_renamed_dropped_or_widened_since_stay(present: tuple[Column, ...]) -> None:
+def test_columns_that_somebody_else_has_added_renamed_dropped_or_widened_since_stay(
+    present: tuple[Column, ...],
+) -> None:
     assert schema_to_restore(table(present), 0, touched=["note"]) is None
 
 

@@ -12,7 +12,9 @@ ORDERS = TableName("shop", "silver", "orders")
 ID, AMOUNT, NOTE = Field("id", "bigint"), Field("amount", "decimal(12,2)"), Field("note", "string")
 
 
-def change(present: list[Field], result: list[Field], policy: SchemaPolicy, **options: object) -> SchemaChange:
+def change(
+    present: list[Field], result: list[Field], policy: SchemaPolicy, **options: object
+) -> SchemaChange:
     return plan_schema(ORDERS, present, result, policy=policy, **options)  # type: ignore[arg-type]
 
 
@@ -57,8 +59,12 @@ def test_a_column_the_table_is_partitioned_by_cannot_go() -> None:
     ("present", "arriving"),
     [("int", "bigint"), ("float", "double"), ("decimal(12,2)", "decimal(14,2)")],
 )
-def test_a_wider_type_widens_the_table_unless_the_policy_is_fail(present: str, arriving: str) -> None:
-    assert change([Field("x", present)], [Field("x", arriving)], "append") == SchemaChange(widen=(Field("x", arriving),))
+def test_a_wider_type_widens_the_table_unless_the_policy_is_fail(
+    present: str, arriving: str
+) -> None:
+    assert change([Field("x", present)], [Field("x", arriving)], "append") == SchemaChange(
+        widen=(Field("x", arriving),)
+    )
     with pytest.raises(BadBatch, match="wider"):
         change([Field("x", present)], [Field("x", arriving)], "fail")
 
@@ -90,7 +96,9 @@ def test_a_narrower_type_fits_as_it_is(present: str, arriving: str) -> None:
     ],
 )
 @pytest.mark.parametrize("policy", ["fail", "append", "sync"])
-def test_a_type_that_does_not_fit_is_refused_with_a_cast(present: str, arriving: str, policy: SchemaPolicy) -> None:
+def test_a_type_that_does_not_fit_is_refused_with_a_cast(
+    present: str, arriving: str, policy: SchemaPolicy
+) -> None:
     with pytest.raises(BadBatch) as refused:
         change([Field("x", present)], [Field("x", arriving)], policy)
     assert f"CAST(x AS {present})" in refused.value.next
@@ -109,7 +117,9 @@ def test_a_column_without_a_type_a_table_can_keep_is_refused(type_: str) -> None
 
 
 def test_alterations_are_statements_that_only_add() -> None:
-    wanted = SchemaChange(add=(NOTE, Field("a b", "int")), widen=(Field("id", "bigint"),), final=("id",))
+    wanted = SchemaChange(
+        add=(NOTE, Field("a b", "int")), widen=(Field("id", "bigint"),), final=("id",)
+    )
     assert alter_statements(ORDERS, wanted) == (
         "ALTER TABLE lake.`shop`.`silver`.`orders` ADD COLUMNS (`note` string, `a b` int)",
         "ALTER TABLE lake.`shop`.`silver`.`orders` ALTER COLUMN `id` TYPE bigint",
@@ -117,12 +127,17 @@ def test_alterations_are_statements_that_only_add() -> None:
 
 
 @pytest.mark.parametrize("policy", ["fail", "append", "sync"])
-def test_a_declared_rename_is_meant_under_every_policy_and_waits_for_publishing(policy: SchemaPolicy) -> None:
+def test_a_declared_rename_is_meant_under_every_policy_and_waits_for_publishing(
+    policy: SchemaPolicy,
+) -> None:
     renames = (("note", "remark"),)
     wanted = change([ID, NOTE], [ID, Field("REMARK", "string")], policy, renames=renames)
     assert wanted == SchemaChange(renames=renames)
     assert (wanted.before_gates, wanted.at_publishing) == (False, True)
-    assert wanted.aliases(["id", "note"]) == (ColumnAlias("id", "id"), ColumnAlias("remark", "note"))
+    assert wanted.aliases(["id", "note"]) == (
+        ColumnAlias("id", "id"),
+        ColumnAlias("remark", "note"),
+    )
 
 
 def test_a_rename_goes_with_other_changes() -> None:
@@ -139,7 +154,11 @@ def test_the_strategys_own_column_may_be_renamed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("result", "said"), [([ID, NOTE, Field("remark", "string")], "still has a column 'note'"), ([ID], "no column 'remark'")]
+    ("result", "said"),
+    [
+        ([ID, NOTE, Field("remark", "string")], "still has a column 'note'"),
+        ([ID], "no column 'remark'"),
+    ],
 )
 def test_a_rename_that_the_result_contradicts_is_refused(result: list[Field], said: str) -> None:
     with pytest.raises(BadBatch, match=said):
@@ -149,7 +168,9 @@ def test_a_rename_that_the_result_contradicts_is_refused(result: list[Field], sa
 def test_a_type_that_does_not_fit_is_replaced_under_sync_where_no_row_stays() -> None:
     present, result = [ID, NOTE], [Field("id", "string"), NOTE]
     assert change(present, result, "sync", replaces=True) == SchemaChange(
-        add=(Field("__new_id", "string"),), final=("__new_id", "note"), renames=(("__new_id", "id"),)
+        add=(Field("__new_id", "string"),),
+        final=("__new_id", "note"),
+        renames=(("__new_id", "id"),),
     )
     for policy in ("fail", "append"):
         with pytest.raises(BadBatch, match="bigint in the table and string"):
@@ -169,7 +190,10 @@ def test_a_column_may_be_renamed_and_replaced_at_once() -> None:
 
 def test_a_struct_gains_fields_as_a_table_gains_columns() -> None:
     present, result = [Field("s", "struct<`a`:int>")], [Field("s", "struct<`b`:string,`a`:bigint>")]
-    inside = (NestedChange(("s", "b"), "string", is_new=True), NestedChange(("s", "a"), "bigint", is_new=False))
+    inside = (
+        NestedChange(("s", "b"), "string", is_new=True),
+        NestedChange(("s", "a"), "bigint", is_new=False),
+    )
     wanted = change(present, result, "append")
     assert wanted == SchemaChange(nested=inside)
     assert alter_statements(ORDERS, wanted) == (

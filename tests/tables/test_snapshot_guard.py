@@ -25,7 +25,9 @@ def held(bench: RealBench) -> list[int]:
     return [hold.snapshot for hold in bench.stores.events.protected()]
 
 
-def test_a_reader_that_takes_longer_than_its_hold_lasts_does_not_lose_its_files(bench: RealBench) -> None:
+def test_a_reader_that_takes_longer_than_its_hold_lasts_does_not_lose_its_files(
+    bench: RealBench,
+) -> None:
     hold = SnapshotGuard(bench.stores.events, {ORDERS: [5]}, seconds=1.0)
     time.sleep(2.5)
     assert held(bench) == [5]

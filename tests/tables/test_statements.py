@@ -16,12 +16,18 @@ def test_write_settings_become_icebergs_properties() -> None:
 
 
 def test_a_table_is_made_at_its_place() -> None:
-    assert create_table(ORDERS, "id BIGINT", location="file:///it's", properties={"a": "b"}, partition_by=("days(at)",)) == (
-        "CREATE TABLE lake.`shop`.`silver`.`clean-orders` (id BIGINT) USING iceberg\n"
-        "PARTITIONED BY (days(at))\n"
-        "LOCATION 'file:///it\\'s'\n"
-        "TBLPROPERTIES ('format-version' = '2', 'commit.retry.num-retries' = '30', 'commit.retry.min-wait-ms' = '50', "
-        "'commit.retry.max-wait-ms' = '2000', 'a' = 'b')"
+    assert (
+        create_table(
+            ORDERS,
+            "id BIGINT",
+            location="file:///it's",
+            properties={"a": "b"},
+            partition_by=("days(at)",),
+        )
+        == "CREATE TABLE lake.`shop`.`silver`.`clean-orders` (id BIGINT) USING iceberg\nPARTITIONED"
+        " BY (days(at))\nLOCATION 'file:///it\\'s'\nTBLPROPERTIES ('format-version' = '2',"
+        " 'commit.retry.num-retries' = '30', 'commit.retry.min-wait-ms' = '50',"
+        " 'commit.retry.max-wait-ms' = '2000', 'a' = 'b')"
     )
 
 

@@ -11,7 +11,12 @@ from pydantic import ValidationError
 
 from lakebed.errors import BadBatch
 from lakebed.ports import Field
-from lakebed.tables.merging.keys import offending_keys_query, require_valid_keys, row_counts, violations
+from lakebed.tables.merging.keys import (
+    offending_keys_query,
+    require_valid_keys,
+    row_counts,
+    violations,
+)
 from lakebed.tables.merging.matches import duplicate_keys_query as doubled_keys_of
 from lakebed.tables.merging.matches import refuse_duplicate_keys
 from lakebed.tables.merging.strategies import (
@@ -28,7 +33,17 @@ from lakebed.tables.merging.strategies import (
 )
 from tests.support.scale import SCALE
 from tests.tables.lab import ONLY_HERE, STAGED, Lab
-from tests.tables.oracle import Row, Rows, doubled_keys, expected, fit_part, judged, key_of, met, refusals
+from tests.tables.oracle import (
+    Row,
+    Rows,
+    doubled_keys,
+    expected,
+    fit_part,
+    judged,
+    key_of,
+    met,
+    refusals,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,7 +65,8 @@ ODD = (
     Field("_place", "array<int>"),
 )
 
-# Beside each strategy the columns of its batches, and whether its table begins with rows written by hand.
+# Beside each strategy the columns of its batches, and whether its table begins with rows written by
+# hand.
 CASES: dict[str, tuple[Strategy, tuple[Field, ...], bool]] = {
     "full_refresh": (FullRefresh(), PLAIN, True),
     "append_only": (AppendOnly(), ODD, False),
@@ -61,27 +77,47 @@ CASES: dict[str, tuple[Strategy, tuple[Field, ...], bool]] = {
     "snapshot": (InsertOverwrite(partition_column="day"), PLAIN, False),
     "snapshot of odd names": (InsertOverwrite(partition_column="a.b`c#"), ODD, True),
     "scd2": (Scd2(unique_key=("id",)), PLAIN, True),
-    "scd2 in order": (Scd2(unique_key=("s",), watermark_column="select", scd_valid_from="h", scd_valid_to="b"), ODD, False),
-    "scd2 that closes": (Scd2(unique_key=("id", "day"), watermark_column="at", scd_close_absent=True), PLAIN, True),
+    "scd2 in order": (
+        Scd2(unique_key=("s",), watermark_column="select", scd_valid_from="h", scd_valid_to="b"),
+        ODD,
+        False,
+    ),
+    "scd2 that closes": (
+        Scd2(unique_key=("id", "day"), watermark_column="at", scd_close_absent=True),
+        PLAIN,
+        True,
+    ),
     "soft_delete": (SoftDelete(unique_key=("id",)), PLAIN, False),
-    "soft_delete in order": (SoftDelete(unique_key=("s", "a.b`c#"), watermark_column="select"), ODD, True),
+    "soft_delete in order": (
+        SoftDelete(unique_key=("s", "a.b`c#"), watermark_column="select"),
+        ODD,
+        True,
+    ),
 }
 
 
 def random_row(rng: Random, fields: Sequence[Field]) -> Row:
     values: dict[str, Any] = {
         "bigint": rng.choice([*range(15), None]),
-        "date": rng.choice([date(2026, 1, 1), date(2026, 1, 2), None if rng.random() < 0.2 else date(2026, 1, 3)]),
+        "date": rng.choice(
+            [date(2026, 1, 1), date(2026, 1, 2), None if rng.random() < 0.2 else date(2026, 1, 3)]
+        ),
         "int": rng.choice([None, *range(9)]),
         "string": rng.choice([None, "", "a", "b"]),
-        "map<string,int>": rng.choice([None, {}, {"x": 1, "y": None}, {"y": None, "x": 1}, {"x": 2}]),
+        "map<string,int>": rng.choice(
+            [None, {}, {"x": 1, "y": None}, {"y": None, "x": 1}, {"x": 2}]
+        ),
         "array<int>": rng.choice([None, [], [None, 1], [1, None]]),
     }
     return {field.name: values[field.type] for field in fields}
 
 
-def random_batch(rng: Random, strategy: Strategy, fields: Sequence[Field], shape: str, *, table: Rows) -> Rows:
-    """Rows from nowhere, rows of the table once more, some with another text, and some rows twice."""
+def random_batch(
+    rng: Random, strategy: Strategy, fields: Sequence[Field], shape: str, *, table: Rows
+) -> Rows:
+    """Rows from nowhere, rows of the table once more, some with another text, and some
+    rows twice.
+    """
     if shape == "empty":
         return []
     batch = [random_row(rng, fields) for _ in range(rng.randint(8, 24))]
@@ -97,7 +133,9 @@ def random_batch(rng: Random, strategy: Strategy, fields: Sequence[Field], shape
 
 
 def random_start(rng: Random, strategy: Strategy, fields: Sequence[Field]) -> Rows:
-    """Rows that somebody wrote by hand: with repeated and NULL keys, and with values where no batch has any."""
+    """Rows that somebody wrote by hand: with repeated and NULL keys, and with values where no batch
+    has any.
+    """
     own = dict.fromkeys(name for name, _ in strategy.own_columns)
     return [random_row(rng, fields) | {ONLY_HERE: "kept"} | own for _ in range(8)]
 
@@ -129,12 +167,22 @@ def test_every_strategy_agrees_with_its_oracle(spark: "SparkSession", name: str)
         lab.write(now=now, repeats=counts.get("keys") != counts.get("rows"))
         before, rows = len(rows), expected(strategy, rows, batch, columns=lab.columns, now=now)
         assert in_order(lab.held()) == in_order(rows), (number, batch)
-        told = row_counts(strategy, lab.summary(), staged_rows=len(batch), distinct_keys=counts.get("keys"), met=found)
+        told = row_counts(
+            strategy,
+            lab.summary(),
+            staged_rows=len(batch),
+            distinct_keys=counts.get("keys"),
+            met=found,
+        )
         assert len(rows) - before == grown(told)
         if strategy.one_row_per_key:
-            reopened = found["gone"] if isinstance(strategy, Scd2) and strategy.scd_close_absent else 0
+            reopened = (
+                found["gone"] if isinstance(strategy, Scd2) and strategy.scd_close_absent else 0
+            )
             same = told["unchanged"] - reopened if isinstance(strategy, Scd2) else told["updated"]
-            assert told["inserted"] + same + told.get("late", 0) + told.get("superseded", 0) == len(batch)
+            assert told["inserted"] + same + told.get("late", 0) + told.get("superseded", 0) == len(
+                batch
+            )
             assert told.get("late") == (found["late"] if strategy.order else None)
 
 
@@ -143,7 +191,9 @@ def in_order(rows: Rows) -> list[str]:
 
 
 def refuse(lab: Lab, counts: Mapping[str, int]) -> None:
-    examples = lab.rows(offending_keys_query(lab.strategy, counts, staged=STAGED, columns=lab.fields))
+    examples = lab.rows(
+        offending_keys_query(lab.strategy, counts, staged=STAGED, columns=lab.fields)
+    )
     assert {example["offence"] for example in examples} == set(violations(lab.strategy, counts))
     with pytest.raises(BadBatch):
         require_valid_keys(lab.strategy, counts, examples, table="shop.silver.t")
@@ -176,6 +226,8 @@ def test_every_alias_names_a_strategy() -> None:
         ("scd2", {"unique_key": ("id",), "scd_valid_from": "At", "scd_valid_to": "at"}),
     ],
 )
-def test_a_mix_that_makes_no_sense_cannot_be_written_down(name: str, settings: dict[str, Any]) -> None:
+def test_a_mix_that_makes_no_sense_cannot_be_written_down(
+    name: str, settings: dict[str, Any]
+) -> None:
     with pytest.raises(ValidationError):
         STRATEGIES[name](**settings)

@@ -1,4 +1,6 @@
-"""Templates that try to escape or to exhaust, and a program that tries them all and tells what each cost."""
+"""Templates that try to escape or to exhaust, and a program that tries them all and tells what each
+cost.
+"""
 
 import json
 import os
@@ -24,7 +26,10 @@ def _filled(piece: str, *, before: str = "", after: str = "") -> str:
     return before + piece * ((MEGABYTE - len(before) - len(after)) // len(piece)) + after
 
 
-_GROW = "{% set ns = namespace(x='aaaaaaaa') %}{% for i in range(60) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}"
+_GROW = (
+    "{% set ns = namespace(x='aaaaaaaa') %}{% for i in range(60) %}{% set ns.x = ns.x ~ ns.x %}{%"
+    " endfor %}"
+)
 
 ESCAPES = {
     "class of a string": "{{ ''.__class__.__mro__[1].__subclasses__() }}",
@@ -55,8 +60,13 @@ ESCAPES = {
 
 BOMBS = {
     "endless range": "{% for i in range(10**9) %}x{% endfor %}",
-    "nested loops": "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
-    "sum of products": "{% set ns = namespace(n=1) %}{% for i in range(9999) %}{% set ns.n = ns.n * 3 ** 9999 %}{% endfor %}",
+    "nested loops": (
+        "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"
+    ),
+    "sum of products": (
+        "{% set ns = namespace(n=1) %}{% for i in range(9999) %}{% set ns.n = ns.n * 3 ** 9999 %}{%"
+        " endfor %}"
+    ),
     "long string": "{{ 'a' * 10**9 }}",
     "long string kept": "{% set x = 'a' * 10**9 %}",
     "long list": "{{ ([0] * 10**9)|length }}",
@@ -65,7 +75,9 @@ BOMBS = {
     "doubling of lists": "{% set x = [1] %}" + "{% set x = x + x %}" * 40,
     "nested lists shown": "{% set x = [1] %}" + "{% set x = [x, x] %}" * 40 + "{{ x }}",
     "doubling by join": "{% set x = 'aaaaaaaa' %}" + "{% set x = [x, x]|join %}" * 40,
-    "doubling by replace": "{% set x = 'aaaaaaaa' %}" + "{% set x = x|replace('a', 'aaaaaaaa') %}" * 14,
+    "doubling by replace": (
+        "{% set x = 'aaaaaaaa' %}" + "{% set x = x|replace('a', 'aaaaaaaa') %}" * 14
+    ),
     "wide number": "{{ '%1000000000d'|format(1) }}",
     "wide number by operator": "{{ '%1000000000d' % 1 }}",
     "wide number by format": "{{ '{:1000000000}'.format(1) }}",
@@ -79,13 +91,22 @@ BOMBS = {
     "huge power of floats": "{{ 1e308 * 10 ** 400 }}",
     "slow words": "{{ lipsum(10**6) }}",
     "macro that calls itself": "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
-    "macro that calls itself twice": "{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(60) }}",
+    "macro that calls itself twice": (
+        "{% macro m(n) %}{% if n %}{{ m(n - 1) }}{{ m(n - 1) }}{% endif %}{% endmacro %}{{ m(60) }}"
+    ),
     "recursive loop": "{% for x in [1] recursive %}{{ loop([1]) }}{% endfor %}",
-    "cycler": "{% set c = cycler('a' * 1000) %}{% for i in range(99999) %}{{ c.next() }}{% endfor %}",
+    "cycler": (
+        "{% set c = cycler('a' * 1000) %}{% for i in range(99999) %}{{ c.next() }}{% endfor %}"
+    ),
     "batch": "{{ [1]|batch(10**9, 0)|list }}",
     "sorting": "{% for i in range(999) %}{{ range(99999)|sort|length }}{% endfor %}",
     "much output": "{% for i in range(99999) %}" + "x" * 999 + "{% endfor %}",
-    "caller": "{% macro m() %}{{ caller() }}{{ caller() }}{% endmacro %}" + "{% call m() %}" * 30 + "x" + "{% endcall %}" * 30,
+    "caller": (
+        "{% macro m() %}{{ caller() }}{{ caller() }}{% endmacro %}"
+        + "{% call m() %}" * 30
+        + "x"
+        + "{% endcall %}" * 30
+    ),
 }
 
 SOURCES = {
@@ -116,18 +137,26 @@ ATTACKS = {**ESCAPES, **BOMBS, **SOURCES}
 def attempt(source: str) -> Attempt:
     """What became of an attack, and what it cost here and in a child together.
 
-    Seconds are those of the processor: on an idle machine as many as on the wall, on a busy one still the same.
+    Seconds are those of the processor: on an idle machine as many as on the wall, on a busy one
+    still the same.
     """
     grown, spent = _greatest_memory(), _processor_time()
     try:
         outcome = f"rendered: {render(source, values(), where=WHERE).text[:100]!r}"
     except BadPipeline as error:
         outcome = f"refused: {error.what[:300]}"
-    return Attempt(outcome=outcome, seconds=_processor_time() - spent, megabytes=(_greatest_memory() - grown) / 1024)
+    return Attempt(
+        outcome=outcome,
+        seconds=_processor_time() - spent,
+        megabytes=(_greatest_memory() - grown) / 1024,
+    )
 
 
 def _greatest_memory() -> int:
-    return sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(
+        resource.getrusage(who).ru_maxrss
+        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
 
 
 def _processor_time() -> float:
@@ -149,7 +178,9 @@ def _in_own_process(work: Callable[[], None]) -> int:
 
 
 def _lane(attacks: list[tuple[str, str]]) -> None:
-    """Each in a process of its own, since the greatest memory of a process is known only for its whole life."""
+    """Each in a process of its own, since the greatest memory of a process is known only for its
+    whole life.
+    """
     for name, source in attacks:
         os.waitpid(_in_own_process(partial(_tell, name, source)), 0)
 

@@ -20,7 +20,10 @@ WHERE updated_at > '{{ watermark_value }}'
 """
 
 _VALUES = TemplateValues(
-    refs={"bronze.raw_orders": "lake.shop.bronze.raw_orders", "silver.customers": "lake.shop.silver.customers"},
+    refs={
+        "bronze.raw_orders": "lake.shop.bronze.raw_orders",
+        "silver.customers": "lake.shop.silver.customers",
+    },
     zones={("orders", None): "zone_orders", ("orders", "*.csv"): "zone_orders_csv"},
     this="lake.shop.silver.clean_orders",
     is_incremental=True,

@@ -12,7 +12,9 @@ def sql(text: str, *, anywhere: bool = False) -> dict[str, str]:
 
 
 def test_annotations_are_read_with_their_lines() -> None:
-    text = "-- Orders, cleaned.\n\n-- @Merge_Strategy:  incremental \n--@unique_key: a, b\nSELECT 1\n"
+    text = (
+        "-- Orders, cleaned.\n\n-- @Merge_Strategy:  incremental \n--@unique_key: a, b\nSELECT 1\n"
+    )
     assert read_annotations(text, comment="--", where="pipeline.sql") == {
         "merge_strategy": Annotation("merge_strategy", "incremental", 3),
         "unique_key": Annotation("unique_key", "a, b", 4),
@@ -41,12 +43,20 @@ def test_the_leading_comment_block_holds_the_annotations(text: str, found: dict[
 
 
 def test_python_files_have_them_behind_a_hash() -> None:
-    text = '#!/usr/bin/env python\n# -*- coding: utf-8 -*-\n# @unique_key: id\n"""Docs."""\n# @late: 1\n-- @a: 1'
-    assert read_annotations(text, comment="#", where="pipeline.py") == {"unique_key": Annotation("unique_key", "id", 3)}
+    text = (
+        '#!/usr/bin/env python\n# -*- coding: utf-8 -*-\n# @unique_key: id\n"""Docs."""\n# @late:'
+        " 1\n-- @a: 1"
+    )
+    assert read_annotations(text, comment="#", where="pipeline.py") == {
+        "unique_key": Annotation("unique_key", "id", 3)
+    }
 
 
 def test_a_gates_annotations_may_stand_anywhere() -> None:
-    text = "SELECT *\n-- @severity: warn\nFROM t -- @not: this\n  -- @description: no negative totals\n"
+    text = (
+        "SELECT *\n-- @severity: warn\nFROM t -- @not: this\n  -- @description: no negative"
+        " totals\n"
+    )
     assert sql(text, anywhere=True) == {"severity": "warn", "description": "no negative totals"}
 
 

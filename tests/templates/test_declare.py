@@ -59,7 +59,10 @@ def test_a_computed_name_is_refused_at_its_line(source: str) -> None:
     with pytest.raises(BadPipeline, match="computed") as caught:
         read_declarations(source, where=WHERE)
     assert caught.value.line == 2
-    assert "rite the name as a plain string, so that the graph is known before anything runs" in caught.value.next
+    assert (
+        "rite the name as a plain string, so that the graph is known before anything runs"
+        in caught.value.next
+    )
 
 
 @pytest.mark.parametrize(
@@ -115,7 +118,13 @@ def test_what_is_wrong_is_shown_with_its_line(source: str, what: str, next: str)
     [
         ("plain text", True),
         ("{{ this }} {{ watermark }} {{ run_started_at }}", True),
-        ("{% if is_scd2() or not is_snapshot() and var('x', 1) == 2 %}a{% elif 1 in [1, 2] %}b{% else %}c{% endif %}", True),
+        (
+            (
+                "{% if is_scd2() or not is_snapshot() and var('x', 1) == 2 %}a{% elif 1 in [1, 2]"
+                " %}b{% else %}c{% endif %}"
+            ),
+            True,
+        ),
         ("{{ var('x') | literal }}", True),
         ("{{ config['x'] }} {{ config.x }} {{ config.get('x', 1) }}", True),
         ("{{ 'a' if this is defined else 'b' }}", True),
@@ -146,5 +155,7 @@ def test_only_text_our_words_and_conditions_are_simple(source: str, simple: bool
 
 def test_reading_annotations_and_importing_the_room_does_not_load_jinja() -> None:
     script = "import sys, lakebed.templates; print('jinja2' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "False"

@@ -8,12 +8,17 @@ from tests.templates.examples import FIRST_RUN, SEED, WHERE, values
 CASES = {
     "plain": "a @1\nb @2\n\nc @4\n",
     "a block that is taken": "a @1\n{% if is_incremental() %}\nb @3\n{% endif %}\nc @5\n",
-    "a block that is not taken": "a @1\n{% if is_scd2() %}\nb @3\n\n{% else %}\nc @6\n{% endif %}\nd @8\n",
+    "a block that is not taken": (
+        "a @1\n{% if is_scd2() %}\nb @3\n\n{% else %}\nc @6\n{% endif %}\nd @8\n"
+    ),
     "stripped blocks": "{% if is_incremental() -%}\n\n   b @3\n{%- endif %}\nc @5\n",
     "values of several lines": "a @1\n{{ var('two') }} @2\nb @3",
     "a comment of several lines": "{# one\ntwo\nthree #}a @3\nb @4",
     "raw": "{% raw %}\n{{ a }} @2\n{% endraw %}b @3",
-    "a loop": "a @1\n{% for x in [1, 2] %}\n  {{ x }} @3\n  {% if loop.first %}\n  b @5\n  {% endif %}\n{% endfor %}\nc @8\n",
+    "a loop": (
+        "a @1\n{% for x in [1, 2] %}\n  {{ x }} @3\n  {% if loop.first %}\n  b @5\n  {% endif"
+        " %}\n{% endfor %}\nc @8\n"
+    ),
     "a loop on one line": "a @1\n{% for x in [1, 2] %}{{ x }} @2\n{% endfor %}b @3\n",
     "an empty loop": "{% for x in [] %}\na\n{% else %}\nb @4\n{% endfor %}",
     "set and with": "{% set x = 1 %}\na @2\n{% with y = 2 %}\n{{ y }} @4\n{% endwith %}",
@@ -28,7 +33,9 @@ def test_every_line_knows_where_it_came_from(source: str) -> None:
     rendered = render(source, values(vars={"two": "first\nsecond"}), where=WHERE)
     lines = rendered.text.split("\n")
     assert len(lines) == len(rendered.lines)
-    marked = {number: int(line.split("@")[1]) for number, line in enumerate(lines, start=1) if "@" in line}
+    marked = {
+        number: int(line.split("@")[1]) for number, line in enumerate(lines, start=1) if "@" in line
+    }
     assert marked
     assert {number: rendered.source_line(number) for number in marked} == marked
 

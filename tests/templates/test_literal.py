@@ -25,7 +25,22 @@ TEXTS = [
     "\x1a",
     "ü☂\\n%_",
 ]
-VALUES = [*TEXTS, 0, 5, -5, 2**40, 1.5, -1.5, 1e300, 1e-7, float("inf"), float("-inf"), True, False, None]
+VALUES = [
+    *TEXTS,
+    0,
+    5,
+    -5,
+    2**40,
+    1.5,
+    -1.5,
+    1e300,
+    1e-7,
+    float("inf"),
+    float("-inf"),
+    True,
+    False,
+    None,
+]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +78,9 @@ def test_no_text_can_end_its_literal_or_a_comment(text: str) -> None:
 
 
 @pytest.mark.spark
-def test_spark_reads_every_literal_as_the_value_it_was(open_spark: OpenSpark, tmp_path: Path) -> None:
+def test_spark_reads_every_literal_as_the_value_it_was(
+    open_spark: OpenSpark, tmp_path: Path
+) -> None:
     (tmp_path / ".data").mkdir()
     spark = open_spark(Settings(), Root.parse(tmp_path))
 

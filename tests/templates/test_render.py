@@ -27,9 +27,11 @@ def refusal(source: str, **changes: Any) -> BadPipeline:
 
 
 def test_the_seeds_example_renders_as_it_stands() -> None:
-    assert text(SEED) == SEED.replace("{{ ref('bronze.raw_orders') }}", "lake.shop.bronze.raw_orders").replace(
-        "{{ watermark_value }}", "2026-01-01 00:00:00"
-    ).replace("{% if is_incremental() %}", "").replace("{% endif %}", "")
+    assert text(SEED) == SEED.replace(
+        "{{ ref('bronze.raw_orders') }}", "lake.shop.bronze.raw_orders"
+    ).replace("{{ watermark_value }}", "2026-01-01 00:00:00").replace(
+        "{% if is_incremental() %}", ""
+    ).replace("{% endif %}", "")
 
 
 def test_the_seeds_example_loads_everything_at_first() -> None:
@@ -37,21 +39,40 @@ def test_the_seeds_example_loads_everything_at_first() -> None:
 
 
 def test_a_watermark_cannot_leave_its_quotes() -> None:
-    assert text("'{{ watermark_value }}'", watermark_value="a' OR 1=1 --\\\n") == r"'a\' OR 1=1 --\\\n'"
+    assert (
+        text("'{{ watermark_value }}'", watermark_value="a' OR 1=1 --\\\n")
+        == r"'a\' OR 1=1 --\\\n'"
+    )
     assert text("{{ watermark_value|literal }}", watermark_value="it's") == r"'it\'s'"
-    assert text("{% for x in [1] %}{{ watermark_value|literal }}{% endfor %}", watermark_value="it's") == r"'it\'s'"
+    assert (
+        text("{% for x in [1] %}{{ watermark_value|literal }}{% endfor %}", watermark_value="it's")
+        == r"'it\'s'"
+    )
 
 
-CUTS = ["{0}[:3]", "{0}[2:]", "{0}|reverse", "{0}|truncate(3, true, '')", "{0}|first", "{0}.split('s')[0]", "({0} ~ {0})[3:6]"]
+CUTS = [
+    "{0}[:3]",
+    "{0}[2:]",
+    "{0}|reverse",
+    "{0}|truncate(3, true, '')",
+    "{0}|first",
+    "{0}.split('s')[0]",
+    "({0} ~ {0})[3:6]",
+]
 
 
 @pytest.mark.parametrize("quote", ["'", '"'])
 @pytest.mark.parametrize("cut", CUTS)
 @pytest.mark.parametrize("whole", ["it's", "\\" * 4, "'" * 4, '"' * 4, "\n\r\0\x1a"])
-def test_a_watermark_cannot_leave_its_quotes_however_it_is_cut(whole: str, cut: str, quote: str) -> None:
+def test_a_watermark_cannot_leave_its_quotes_however_it_is_cut(
+    whole: str, cut: str, quote: str
+) -> None:
     given = json.loads(values(watermark_value=whole).as_json())
     captured = "{% set x %}{{ watermark_value }}{% endset %}"
-    for source in ("%s{{ " + cut.format("watermark_value") + " }}%s", captured + "%s{{ " + cut.format("x") + " }}%s"):
+    for source in (
+        "%s{{ " + cut.format("watermark_value") + " }}%s",
+        captured + "%s{{ " + cut.format("x") + " }}%s",
+    ):
         sql = respond({"source": source.replace("%s", quote), "values": given})["text"]
         assert re.fullmatch(rf"{quote}([^\\{quote}\n\r\0\x1a]|\\.)*{quote}", sql)
 
@@ -72,22 +93,55 @@ def test_a_watermark_with_a_sign_that_no_text_has_is_refused_where_it_is_used(wo
         ("{{ this }}", "lake.shop.silver.clean_orders"),
         ("a > {{ watermark }}", "a > TIMESTAMP '2026-01-01 00:00:00'"),
         ("{{ run_started_at }}", "2026-11-15T12:00:00Z"),
-        ("{{ landing_zone('orders') }} {{ landing_zone('orders', pattern='*.csv') }}", "zone_orders zone_orders_csv"),
-        ("{{ var('country') }} {{ var('limit') }} {{ var('gone', 7) }} {{ var('gone', default='x') }}", "DE 5 7 x"),
-        ("{{ var('country')|literal }} {{ var('nothing')|literal }} {{ var('columns')|literal }}", "'DE' NULL 'a', 'b'"),
-        ("{{ config['description'] }} {{ config.description }} {{ config.get('gone', 'none') }}", "orders orders none"),
+        (
+            "{{ landing_zone('orders') }} {{ landing_zone('orders', pattern='*.csv') }}",
+            "zone_orders zone_orders_csv",
+        ),
+        (
+            (
+                "{{ var('country') }} {{ var('limit') }} {{ var('gone', 7) }} {{ var('gone',"
+                " default='x') }}"
+            ),
+            "DE 5 7 x",
+        ),
+        (
+            (
+                "{{ var('country')|literal }} {{ var('nothing')|literal }} {{"
+                " var('columns')|literal }}"
+            ),
+            "'DE' NULL 'a', 'b'",
+        ),
+        (
+            "{{ config['description'] }} {{ config.description }} {{ config.get('gone', 'none') }}",
+            "orders orders none",
+        ),
         ("{% if config.gone is defined %}a{% else %}b{% endif %}", "b"),
-        ("{% if is_scd2() %}a{% elif var('country') in ['DE', 'AT'] %}b{% else %}c{% endif %}", "b"),
+        (
+            "{% if is_scd2() %}a{% elif var('country') in ['DE', 'AT'] %}b{% else %}c{% endif %}",
+            "b",
+        ),
         ("{% if 1 < var('limit') <= 5 and not is_full_refresh() %}a{% endif %}", "a"),
         ("{{ 'a' if is_incremental() else 'b' }}{{ is_soft_delete() or 'c' }}", "ac"),
         ("kept\n", "kept\n"),
         ("", ""),
         ("{% raw %}{{ this }}{% endraw %}{# gone #}", "{{ this }}"),
-        ("{% for c in var('columns') %}{{ c }}{{ ', ' if not loop.last else '' }}{% endfor %}\n", "a, b\n"),
+        (
+            "{% for c in var('columns') %}{{ c }}{{ ', ' if not loop.last else '' }}{% endfor %}\n",
+            "a, b\n",
+        ),
         ("{% set x = 'a' ~ 1 %}{{ x|upper }}", "A1"),
-        ("{% macro m(x) %}<{{ x }}>{% endmacro %}{{ m(ref('silver.customers')) }}", "<lake.shop.silver.customers>"),
+        (
+            "{% macro m(x) %}<{{ x }}>{% endmacro %}{{ m(ref('silver.customers')) }}",
+            "<lake.shop.silver.customers>",
+        ),
         ("{{ var('columns')|map('literal')|join(' + ') }}", "'a' + 'b'"),
-        ("{% set ns = namespace(n=0) %}{% for c in 'abc' %}{% set ns.n = ns.n + 1 %}{% endfor %}{{ ns.n }}", "3"),
+        (
+            (
+                "{% set ns = namespace(n=0) %}{% for c in 'abc' %}{% set ns.n = ns.n + 1 %}{%"
+                " endfor %}{{ ns.n }}"
+            ),
+            "3",
+        ),
         ("{{ watermark_value|default('x') }}", "2026-01-01 00:00:00"),
     ],
 )
@@ -96,7 +150,9 @@ def test_words_give_their_values(source: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize("word", ["this", "watermark", "watermark_value"])
-@pytest.mark.parametrize("around", ["{{ %s }}", "{{ %s|literal }}", "{{ %s|upper }}", "{%% if %s < 'b' %%}{%% endif %%}"])
+@pytest.mark.parametrize(
+    "around", ["{{ %s }}", "{{ %s|literal }}", "{{ %s|upper }}", "{%% if %s < 'b' %%}{%% endif %%}"]
+)
 def test_a_word_without_a_value_says_how_to_guard_it(word: str, around: str) -> None:
     with pytest.raises(BadPipeline, match=r"Guard it with \{% if is_incremental") as caught:
         render("SELECT 1\n" + around % word, FIRST_RUN, where=WHERE)
@@ -105,7 +161,15 @@ def test_a_word_without_a_value_says_how_to_guard_it(word: str, around: str) -> 
 
 @pytest.mark.parametrize("loop", ["", "{% for x in [] %}{% endfor %}"], ids=["simple", "confined"])
 @pytest.mark.parametrize(
-    "guard", ["{0}", "{0} is defined", "{0} is not none", "{0} != none", "not {0} is none", "{0} and {0} > '1'"]
+    "guard",
+    [
+        "{0}",
+        "{0} is defined",
+        "{0} is not none",
+        "{0} != none",
+        "not {0} is none",
+        "{0} and {0} > '1'",
+    ],
 )
 def test_a_word_without_a_value_may_be_asked_about(guard: str, loop: str) -> None:
     source = loop + "{% if " + guard.format("watermark_value") + " %}yes{% else %}no{% endif %}"
@@ -113,11 +177,19 @@ def test_a_word_without_a_value_may_be_asked_about(guard: str, loop: str) -> Non
     assert text(source) == "yes"
 
 
-@pytest.mark.parametrize("loop", ["{% if true %}{0}{% endif %}", "{% for x in [1] %}{0}{% endfor %}"], ids=["simple", "confined"])
+@pytest.mark.parametrize(
+    "loop",
+    ["{% if true %}{0}{% endif %}", "{% for x in [1] %}{0}{% endfor %}"],
+    ids=["simple", "confined"],
+)
 @pytest.mark.parametrize(
     ("source", "what", "next"),
     [
-        ("{{ ref('silver.customer') }}", "no table 'silver.customer'", "Did you mean silver.customers?"),
+        (
+            "{{ ref('silver.customer') }}",
+            "no table 'silver.customer'",
+            "Did you mean silver.customers?",
+        ),
         ("{{ landing_zone('order') }}", "no landing zone 'order'", "Did you mean orders?"),
         ("{{ landing_zone('orders', pattern='*.json') }}", "no landing zone 'orders'", ""),
         ("{{ var('contry') }}", "no variable 'contry'", "Did you mean country?"),
@@ -130,7 +202,9 @@ def test_a_word_without_a_value_may_be_asked_about(guard: str, loop: str) -> Non
         ("{{ config|literal }}", "no SQL literal", ""),
     ],
 )
-def test_what_is_missing_is_shown_with_its_line(source: str, what: str, next: str, loop: str) -> None:
+def test_what_is_missing_is_shown_with_its_line(
+    source: str, what: str, next: str, loop: str
+) -> None:
     error = refusal("SELECT 1\n\n" + loop.replace("{0}", "\n" + source))
     assert what in error.what
     assert next in error.next
@@ -146,9 +220,17 @@ def test_an_undefined_attribute_is_an_error_and_not_nothing() -> None:
 
 def test_values_that_json_does_not_know_become_their_text() -> None:
     day = datetime.date(2026, 11, 15)
-    assert text("{{ var('day') }} {{ var('day')|literal }}", vars={"day": day}) == "2026-11-15 '2026-11-15'"
-    settings = MappingProxyType({"columns": MappingProxyType({"id": "BIGINT"}), "tags": frozenset({"b", "a"})})
-    assert text("{% set c = config.columns %}{{ c.id }} {{ config.tags|join }}", config=settings) == "BIGINT ab"
+    assert (
+        text("{{ var('day') }} {{ var('day')|literal }}", vars={"day": day})
+        == "2026-11-15 '2026-11-15'"
+    )
+    settings = MappingProxyType(
+        {"columns": MappingProxyType({"id": "BIGINT"}), "tags": frozenset({"b", "a"})}
+    )
+    assert (
+        text("{% set c = config.columns %}{{ c.id }} {{ config.tags|join }}", config=settings)
+        == "BIGINT ab"
+    )
 
 
 def test_any_text_passes_through_both_ways_unchanged() -> None:
@@ -158,10 +240,15 @@ def test_any_text_passes_through_both_ways_unchanged() -> None:
 
 
 def test_too_much_text_is_refused() -> None:
-    assert "more than 1,048,576 characters" in refusal("{{ var('x') }}" * 3, vars={"x": "a" * 500_000}).what
     assert (
         "more than 1,048,576 characters"
-        in refusal("{% for i in range(3) %}{{ var('x') }}{% endfor %}", vars={"x": "a" * 500_000}).what
+        in refusal("{{ var('x') }}" * 3, vars={"x": "a" * 500_000}).what
+    )
+    assert (
+        "more than 1,048,576 characters"
+        in refusal(
+            "{% for i in range(3) %}{{ var('x') }}{% endfor %}", vars={"x": "a" * 500_000}
+        ).what
     )
     assert "longer than 1,048,576 characters" in refusal("a" * 1_048_577).what
 

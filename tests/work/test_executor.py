@@ -30,7 +30,12 @@ class Bench:
         )
         reads = lambda step: step.reads  # noqa: E731
         self.executor = Executor(
-            self.perform, self.record, check=self.check, listener=listener, only_reads=reads, threads=threads
+            self.perform,
+            self.record,
+            check=self.check,
+            listener=listener,
+            only_reads=reads,
+            threads=threads,
         )
 
     def check(self) -> None:
@@ -68,7 +73,11 @@ def test_the_first_failure_is_recorded_and_ends_the_work() -> None:
 
 def test_an_attempt_that_fails_is_recorded_and_does_not_stop_the_others() -> None:
     bench = Bench(failing="b")
-    assert [bench.executor.attempt(Note(name)) for name in "abc"] == ["result 1", "failed b", "result 1"]
+    assert [bench.executor.attempt(Note(name)) for name in "abc"] == [
+        "result 1",
+        "failed b",
+        "result 1",
+    ]
     assert "end b: failed b" in bench.happened
 
 
@@ -83,7 +92,9 @@ def test_no_step_starts_once_the_check_says_stop() -> None:
     assert not any("b" in line or "c" in line.split()[1] for line in bench.happened)
 
 
-def test_neighbours_that_only_read_run_side_by_side_and_are_recorded_in_the_order_of_the_plan() -> None:
+def test_neighbours_that_only_read_run_side_by_side_and_are_recorded_in_the_order_of_the_plan() -> (
+    None
+):
     met = Barrier(2, timeout=60)  # passes only if both are under way at once
     bench = Bench(threads=2)
     steps = [Note("a"), Note("r1", reads=True), Note("r2", reads=True), Note("z")]
@@ -93,7 +104,13 @@ def test_neighbours_that_only_read_run_side_by_side_and_are_recorded_in_the_orde
             met.wait()
         return 0
 
-    executor = Executor(perform, bench.record, listener=bench.executor.listener, only_reads=bench.executor.only_reads, threads=2)
+    executor = Executor(
+        perform,
+        bench.record,
+        listener=bench.executor.listener,
+        only_reads=bench.executor.only_reads,
+        threads=2,
+    )
     executor.execute_all(steps)
     assert [line for line in bench.happened if "r" in line.split()[1]] == [
         *("start r1", "start r2", "record r1", "end r1: result 0", "record r2", "end r2: result 0"),
@@ -110,7 +127,11 @@ def test_a_failure_beside_others_is_raised_and_none_of_them_is_recorded() -> Non
 
 def test_what_several_plans_do_in_one_is_recorded_for_each_also_when_interrupted() -> None:
     bench = Bench()
-    with pytest.raises(KeyboardInterrupt), bench.executor.around(Note("a")), bench.executor.around(Note("b")):
+    with (
+        pytest.raises(KeyboardInterrupt),
+        bench.executor.around(Note("a")),
+        bench.executor.around(Note("b")),
+    ):
         raise KeyboardInterrupt
     assert bench.happened == ["start a", "start b", "record b", "record a"]
 

@@ -1,4 +1,6 @@
-"""Retrying: only what the error calls retryable, only so often, and never what might be done twice."""
+"""Retrying: only what the error calls retryable, only so often, and never what might be
+done twice.
+"""
 
 from collections.abc import Callable
 

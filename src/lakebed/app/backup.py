@@ -20,7 +20,11 @@ def backup_services(lake: Lake, *, report: Report = quiet) -> BackupServices:
 
     def open_place(place: str) -> Files:
         is_bucket = place.startswith("s3://")
-        return open_files(Root.parse(place), lake.settings.files) if is_bucket else FolderFiles(Path(place))
+        return (
+            open_files(Root.parse(place), lake.settings.files)
+            if is_bucket
+            else FolderFiles(Path(place))
+        )
 
     database = LakeDatabaseArchive(lake.stores.database)
     return BackupServices(database, fsck_services(lake, report=report), open_place)

@@ -34,7 +34,13 @@ CONFIG = "config.yaml"
 
 
 def care_services(
-    root: Root, settings: Settings, stores: Stores, runs: RunServices, environment: Mapping[str, str], *, watch: "Watch"
+    root: Root,
+    settings: Settings,
+    stores: Stores,
+    runs: RunServices,
+    environment: Mapping[str, str],
+    *,
+    watch: "Watch",
 ) -> CareServices:
     """What one care of this lake works with."""
     return CareServices(
@@ -69,7 +75,9 @@ def _configs(stores: Stores) -> Iterator[ConfigFile]:
     for folder, paths in list_folders(stores.files).items():
         if table := _table_of(folder):
             where = f"{folder}/{CONFIG}"
-            yield ConfigFile(table, where, partial(stores.files.read, where) if CONFIG in paths else None)
+            yield ConfigFile(
+                table, where, partial(stores.files.read, where) if CONFIG in paths else None
+            )
     for table, release in stores.releases.newest().items():
         if CONFIG in release.files:
             where = f"{table.pipeline_folder}/{CONFIG}, version {release.version}"
@@ -95,16 +103,22 @@ def _zones(stores: Stores) -> Iterator[ZoneRules]:
             spec = read_zone_spec(stores.files, zone)
         except LakebedError:
             continue
-        readers = {file.table for file in stores.records.consumed(zone)} if spec.auto_purge else set()
+        readers = (
+            {file.table for file in stores.records.consumed(zone)} if spec.auto_purge else set()
+        )
         yield ZoneRules(zone, spec, tuple(sorted(readers)))
 
 
 def _reap(stores: Stores, settings: Settings, now: datetime, dry_run: bool) -> Reaping:
-    reaped = reap_releases(stores.files, stores.releases, settings.releases, now=now, dry_run=dry_run)
+    reaped = reap_releases(
+        stores.files, stores.releases, settings.releases, now=now, dry_run=dry_run
+    )
     names = ("drafts", "pipelines", "releases", "objects")
     before = now - timedelta(days=settings.care.events_max_age_days)
     copies = remove_old_copies(stores.files, before=before, dry_run=dry_run)
-    return Reaping({name: getattr(reaped, name) for name in names} | {"copies": copies}, reaped.bytes)
+    return Reaping(
+        {name: getattr(reaped, name) for name in names} | {"copies": copies}, reaped.bytes
+    )
 
 
 def _log_places(root: Root, settings: Settings, environment: Mapping[str, str]) -> dict[str, Files]:
@@ -114,7 +128,9 @@ def _log_places(root: Root, settings: Settings, environment: Mapping[str, str]) 
     return {place: _open(place, settings) for place in places}
 
 
-def _staging_places(root: Root, settings: Settings, environment: Mapping[str, str]) -> dict[str, Files]:
+def _staging_places(
+    root: Root, settings: Settings, environment: Mapping[str, str]
+) -> dict[str, Files]:
     places = [str(scratch_folder(root, environment)), staging_place(settings, root, environment)]
     if root.is_bucket:  # frames go through the bucket, wherever payloads wait
         places.append(root.at(f"{DATA}/staging"))

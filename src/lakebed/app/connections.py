@@ -38,7 +38,10 @@ def process_name() -> str:
 
 
 class Connections:
-    """The stores, engines and services of one lake. Nothing connects and no JVM starts before it is needed."""
+    """The stores, engines and services of one lake.
+
+    Nothing connects and no JVM starts before it is needed.
+    """
 
     def __init__(
         self,
@@ -106,9 +109,17 @@ class Connections:
     def _compute(self, run_id: str) -> "Compute":
         from lakebed.engines.spark import SparkCompute, Staging, another_session, close_session
 
-        if "spark" not in self.__dict__:  # use the time the JVM takes to start: load what publishing needs
-            threading.Thread(target=import_module, args=("lakebed.engines.iceberg.metadata.staging",), daemon=True).start()
-        session = another_session(self.spark, self.settings, self.root, environment=self._environment)
+        if (
+            "spark" not in self.__dict__
+        ):  # use the time the JVM takes to start: load what publishing needs
+            threading.Thread(
+                target=import_module,
+                args=("lakebed.engines.iceberg.metadata.staging",),
+                daemon=True,
+            ).start()
+        session = another_session(
+            self.spark, self.settings, self.root, environment=self._environment
+        )
         staging = Staging(self.stores.files, self.root, run_id)
         return SparkCompute(session, staging, run_id=run_id, close=lambda: close_session(session))
 
@@ -117,7 +128,9 @@ class Connections:
         from lakebed.app.care import care_services
 
         runs = self._run_services
-        return care_services(self.root, self.settings, self.stores, runs, self._environment, watch=self.watch)
+        return care_services(
+            self.root, self.settings, self.stores, runs, self._environment, watch=self.watch
+        )
 
     @cached_property
     def queries(self) -> "Queries":
@@ -146,10 +159,14 @@ class Connections:
         if self._given_session is not None:
             return adopt(self._given_session, self.settings, self.root)
         logs = logs_folder(self.settings, self.root, self._environment)
-        return open_session(self.settings, self.root, environment=self._environment, logs=logs, report=self._report)
+        return open_session(
+            self.settings, self.root, environment=self._environment, logs=logs, report=self._report
+        )
 
     def watch(self, on_progress: Callable[[int, int], None]) -> AbstractContextManager[None]:
-        """While the block lasts, `on_progress` is told how many of Spark's tasks are done, and of how many."""
+        """While the block lasts, `on_progress` is told how many of Spark's tasks are done, and of
+        how many.
+        """
         from lakebed.engines.spark import watch
 
         return watch(self.spark, on_progress)
@@ -171,7 +188,9 @@ class Connections:
             if self._given_session is None:  # a given session is the caller's, who goes on using it
                 close_session(session)
             if self.settings.places.logs == IN_BUCKET:
-                keep_logs(self.stores.files, logs_folder(self.settings, self.root, self._environment))
+                keep_logs(
+                    self.stores.files, logs_folder(self.settings, self.root, self._environment)
+                )
         if "queries" in self.__dict__:
             self.__dict__.pop("queries").close()
         if "iceberg" in self.__dict__:
@@ -184,5 +203,10 @@ class Connections:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()

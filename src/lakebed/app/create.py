@@ -31,8 +31,8 @@ def create_lake(
 ) -> Lake:
     """Create a lake in a folder or at an s3:// address, and open it.
 
-    `settings` go into `lakebed.yaml`; `template` names the files to start with. Settings that could never work are
-    refused before anything is written.
+    `settings` go into `lakebed.yaml`; `template` names the files to start with. Settings that could
+    never work are refused before anything is written.
     """
     environment = os.environ if environment is None else environment
     root = path if isinstance(path, Root) else Root.parse(path)
@@ -65,10 +65,17 @@ def _plain_settings(settings: Mapping[str, Any] | Settings | None) -> Mapping[st
     return settings or {}
 
 
-def variables_to_set(root: Root, values: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, str]:
-    """Variables to set besides the lake's address: how to reach a bucket cannot be read from a file in it."""
+def variables_to_set(
+    root: Root, values: Mapping[str, Any], environment: Mapping[str, str]
+) -> dict[str, str]:
+    """Variables to set besides the lake's address: how to reach a bucket cannot be read from a file
+    in it.
+    """
     given = values.get("files", {}) if root.is_bucket else {}
-    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()}
+    texts = {
+        name: value if isinstance(value, str) else json.dumps(value)
+        for name, value in given.items()
+    }
     named = {f"LAKEBED_FILES_{name.upper()}": text for name, text in texts.items()}
     return {name: text for name, text in named.items() if environment.get(name) != text}
 

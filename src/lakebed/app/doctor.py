@@ -1,4 +1,6 @@
-"""Checking a lake and its machine: each component with its version, whether it works, and how to fix it."""
+"""Checking a lake and its machine: each component with its version, whether it works, and how to
+fix it.
+"""
 
 import platform
 from collections.abc import Callable, Mapping
@@ -71,12 +73,17 @@ def _jars(settings: Settings, root: Root, environment: Mapping[str, str]) -> Doc
 
     cache = cache_folder(environment)
     if settings.spark.jars:
-        return DoctorFinding("spark jars", "ok", detail=f"{len(settings.spark.jars)} given by spark.jars")
+        return DoctorFinding(
+            "spark jars", "ok", detail=f"{len(settings.spark.jars)} given by spark.jars"
+        )
     missing = absent(needed_jars(settings, root), cache)
     if missing:
         names = ", ".join(jar.name for jar in missing)
         return DoctorFinding(
-            "spark jars", "warning", detail=f"not yet in {cache}: {names}", fix="They are fetched at the first run."
+            "spark jars",
+            "warning",
+            detail=f"not yet in {cache}: {names}",
+            fix="They are fetched at the first run.",
         )
     return DoctorFinding("spark jars", "ok", detail=str(cache))
 
@@ -91,39 +98,61 @@ def _spark(lake: Lake) -> DoctorFinding:
     if not spark.is_connect:
         where = shown(spark.master)
         return DoctorFinding(
-            "spark", "ok", detail=f"{where}: answers" if where else f"{masked(spark.master)}: asked by the first run"
+            "spark",
+            "ok",
+            detail=(
+                f"{where}: answers" if where else f"{masked(spark.master)}: asked by the first run"
+            ),
         )
     session = open_remote(lake.settings, lake.root)
     try:
-        return DoctorFinding("spark", "ok", session.version, f"{shown(spark.master)}: answers, can open the lake")
+        return DoctorFinding(
+            "spark", "ok", session.version, f"{shown(spark.master)}: answers, can open the lake"
+        )
     finally:
         close_remote(session)
 
 
 def _files(lake: Lake) -> DoctorFinding:
     lake.stores.files.probe()
-    return DoctorFinding("files", "ok", detail=f"{lake.stores.files.where}: answers, create-if-absent is atomic")
+    return DoctorFinding(
+        "files", "ok", detail=f"{lake.stores.files.where}: answers, create-if-absent is atomic"
+    )
 
 
 def _catalog(lake: Lake) -> DoctorFinding:
     database = lake.stores.database.server_version()
     count = len(lake.stores.catalog.pointers())
-    return DoctorFinding("catalog", "ok", database, f"{lake.stores.catalog.where}: answers, {count} tables")
+    return DoctorFinding(
+        "catalog", "ok", database, f"{lake.stores.catalog.where}: answers, {count} tables"
+    )
 
 
 def _tables(lake: Lake) -> DoctorFinding:
     pointers = lake.stores.catalog.pointers()
-    elsewhere = [pointer for pointer in pointers.values() if lake.root.relative(pointer.location) is None]
+    elsewhere = [
+        pointer for pointer in pointers.values() if lake.root.relative(pointer.location) is None
+    ]
     if elsewhere and lake.stores.catalog.atomic:  # a REST catalog places tables itself
         return DoctorFinding(
             "tables",
             "problem",
-            detail=f"{len(elsewhere)} of {len(pointers)} tables point outside the lake, as {elsewhere[0].location} does",
+            detail=(
+                f"{len(elsewhere)} of {len(pointers)} tables point outside the lake, as"
+                f" {elsewhere[0].location} does"
+            ),
             fix="If the lake was moved: lakebed relocate",
         )
     lake.stores.catalog.metadata(pointers.values())
-    return DoctorFinding("tables", "ok", detail=f"the metadata of {len(pointers)} tables can be read")
+    return DoctorFinding(
+        "tables", "ok", detail=f"the metadata of {len(pointers)} tables can be read"
+    )
 
 
 def _no_lake() -> DoctorFinding:
-    return DoctorFinding("lake", "warning", detail="no lake here", fix="Create one: lakebed init, or name one with --lake PATH.")
+    return DoctorFinding(
+        "lake",
+        "warning",
+        detail="no lake here",
+        fix="Create one: lakebed init, or name one with --lake PATH.",
+    )

@@ -47,7 +47,9 @@ def _pointing(lake: Lake) -> PointerRows | None:
 
     if not isinstance(lake.stores.catalog, DatabaseCatalog):
         return None
-    return DatabasePointerRows(lake.stores.database, file_properties=file_properties(lake.settings.files))
+    return DatabasePointerRows(
+        lake.stores.database, file_properties=file_properties(lake.settings.files)
+    )
 
 
 def _heal(lake: Lake, table: TableName) -> None:
@@ -58,7 +60,12 @@ def _heal(lake: Lake, table: TableName) -> None:
 
 
 def _pipelines(lake: Lake) -> Pipelined:
-    from lakebed.pipelines.definition.load import decode_files, is_source, read_folders, read_pipeline
+    from lakebed.pipelines.definition.load import (
+        decode_files,
+        is_source,
+        read_folders,
+        read_pipeline,
+    )
     from lakebed.pipelines.definition.naming import require_known_layer, tables_of_folders
 
     tables, bad = set(), {}
@@ -81,7 +88,11 @@ def _stored(lake: Lake) -> Iterator[StoredContent]:
 
     for release in lake.stores.releases.all():
         for path, digest in release.files.items():
-            yield StoredContent(f"{path} of {release.table} version {release.version}", object_path(digest), digest)
+            yield StoredContent(
+                f"{path} of {release.table} version {release.version}", object_path(digest), digest
+            )
     for draft in lake.stores.releases.drafts():
         for path, digest in draft.files.items():
-            yield StoredContent(f"{path} of a saved draft of {draft.table}", object_path(digest), digest)
+            yield StoredContent(
+                f"{path} of a saved draft of {draft.table}", object_path(digest), digest
+            )

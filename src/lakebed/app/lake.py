@@ -1,4 +1,7 @@
-"""The lake as users see it: frequent verbs, and a noun for each kind of thing. What `lakebed.open()` returns."""
+"""The lake as users see it: frequent verbs, and a noun for each kind of thing.
+
+What `lakebed.open()` returns.
+"""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -65,10 +68,11 @@ class Lake(LakeUpkeep):
         on_schema_change: str = "fail",
         gates: bool = True,
     ) -> "RunRecord":
-        """Write rows to a table manually: under its lease, on a branch, published once its pipeline's gates pass.
+        """Write rows to a table manually: under its lease, on a branch, published once its
+        pipeline's gates pass.
 
-        `mode` is a strategy: append, overwrite, merge (with `key`, and `order` to tell the newer of two rows) … A table
-        that does not exist is created. If this raises, the table is as it was.
+        `mode` is a strategy: append, overwrite, merge (with `key`, and `order` to tell the newer of
+        two rows) … A table that does not exist is created. If this raises, the table is as it was.
         """
         from lakebed.pipelines.running.manual import WriteOptions, keys_given
         from lakebed.pipelines.running.manual_writes import write_rows
@@ -77,11 +81,15 @@ class Lake(LakeUpkeep):
         return write_rows(self._run_services, self.tables.target(name), frame, options, gates=gates)
 
     def execute(self, statement: str, *, gates: bool = True) -> "RunRecord":
-        """Run one INSERT, UPDATE, DELETE, MERGE or ALTER TABLE, published like a run once the table's gates pass."""
+        """Run one INSERT, UPDATE, DELETE, MERGE or ALTER TABLE, published like a run once the
+        table's gates pass.
+        """
         from lakebed.pipelines.running.manual_writes import execute_statement
 
         services, events = self._run_services, self.stores.events
-        return execute_statement(services, statement, find=self.tables.find, events=events, gates=gates)
+        return execute_statement(
+            services, statement, find=self.tables.find, events=events, gates=gates
+        )
 
     # -- reading
 
@@ -100,10 +108,12 @@ class Lake(LakeUpkeep):
         route: str = "api",
         stop: "Cancellation | None" = None,
     ) -> "QueryResult":
-        """Run a query in DuckDB's SQL (or Spark's), with all tables as of one moment; DuckDB needs no JVM.
+        """Run a query in DuckDB's SQL (or Spark's), with all tables as of one moment; DuckDB needs
+        no JVM.
 
-        `at` reads all tables at a point: a snapshot, tag, branch, run or time. `untrusted` SQL is checked, confined and
-        limited. `stop` cancels the query from another thread. `principal` and `route` go into the query log.
+        `at` reads all tables at a point: a snapshot, tag, branch, run or time. `untrusted` SQL is
+        checked, confined and limited. `stop` cancels the query from another thread. `principal` and
+        `route` go into the query log.
         """
         from lakebed.query.request import QueryRequest
 
@@ -123,8 +133,12 @@ class Lake(LakeUpkeep):
             )
         )
 
-    def explain(self, sql: str, *, at: str | int | None = None, namespace: str | None = None) -> "tuple[TableExplanation, ...]":
-        """For each table of a query: the files considered, those that would be read, and why; reads no row."""
+    def explain(
+        self, sql: str, *, at: str | int | None = None, namespace: str | None = None
+    ) -> "tuple[TableExplanation, ...]":
+        """For each table of a query: the files considered, those that would be read, and why; reads
+        no row.
+        """
         from lakebed.query.planning.explain import explain_plan
         from lakebed.query.request import QueryRequest
 
@@ -139,15 +153,19 @@ class Lake(LakeUpkeep):
         at: str | int | None = None,
         memory: str | None = None,
     ) -> "LazyTable":
-        """A table to be read later by Polars, Arrow, DuckDB, pandas or Spark, pinned to one snapshot from now on.
+        """A table to be read later by Polars, Arrow, DuckDB, pandas or Spark, pinned to one
+        snapshot from now on.
 
-        `where` is a condition in DuckDB's SQL. `memory` limits what DuckDB may use while it reads, such as `512MB`.
+        `where` is a condition in DuckDB's SQL. `memory` limits what DuckDB may use while it reads,
+        such as `512MB`.
         """
         from lakebed.query.lazy.select import select_table
 
         _, pointer, metadata = self.tables.look_up(name)
         lazy = self.queries.lazy_tables
-        return select_table(pointer, metadata, lazy, columns=columns, where=where, at=_point(at), memory=memory)
+        return select_table(
+            pointer, metadata, lazy, columns=columns, where=where, at=_point(at), memory=memory
+        )
 
     # -- runs
 
@@ -159,12 +177,21 @@ class Lake(LakeUpkeep):
         vars: Mapping[str, Any] | None = None,
         released: bool = False,
     ) -> "tuple[RunPlan, ...]":
-        """What runs of the selected pipelines would do now. Changes nothing, starts no JVM. See `run` for the options."""
+        """What runs of the selected pipelines would do now.
+
+        Changes nothing, starts no JVM. See `run` for the options.
+        """
         from lakebed.pipelines.options import RunOptions
         from lakebed.pipelines.preview.selected import plan_selected
 
         given = vars or {}
-        options = RunOptions(select=selectors, exclude=tuple(exclude), full_refresh=full_refresh, vars=given, released=released)
+        options = RunOptions(
+            select=selectors,
+            exclude=tuple(exclude),
+            full_refresh=full_refresh,
+            vars=given,
+            released=released,
+        )
         return plan_selected(options, self._run_services)
 
     def run(
@@ -180,11 +207,14 @@ class Lake(LakeUpkeep):
         wait: float = 0.0,
         listener: "RunListener | None" = None,
     ) -> "BuildResult":
-        """Run the selected pipelines, all without a selector. Each table is published as its gates pass.
+        """Run the selected pipelines, all without a selector.
 
-        `full_refresh` rebuilds tables from all files, archived ones too; `vars` are for templates; `released` runs the
-        newest releases instead of the drafts; `together` publishes all tables in one step, or none; `fail_fast` starts
-        nothing after the first failure; `wait` is how many seconds to wait for a table that another run has.
+        Each table is published as its gates pass.
+
+        `full_refresh` rebuilds tables from all files, archived ones too; `vars` are for templates;
+        `released` runs the newest releases instead of the drafts; `together` publishes all tables
+        in one step, or none; `fail_fast` starts nothing after the first failure; `wait` is how many
+        seconds to wait for a table that another run has.
         """
         from lakebed.pipelines.options import RunListener, RunOptions
         from lakebed.pipelines.running.builds.run_selected import run_selected

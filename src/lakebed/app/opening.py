@@ -23,7 +23,9 @@ def open_lake(
     environment: Mapping[str, str] | None = None,
     report: Report = quiet,
 ) -> Lake:
-    """Open the lake at `path`; without one, the lake of LAKEBED_LAKE, or the nearest at or above the current folder."""
+    """Open the lake at `path`; without one, the lake of LAKEBED_LAKE, or the nearest at or above
+    the current folder.
+    """
     environment = os.environ if environment is None else environment
     root = locate(path or environment.get("LAKEBED_LAKE"))
     settings = load_settings(_settings_text(root, environment), environment, root=root)
@@ -42,7 +44,10 @@ def locate(path: str | Path | None) -> Root:
 
 
 def _settings_text(root: Root, environment: Mapping[str, str]) -> str:
-    """The text of `lakebed.yaml`. The environment says how to reach a bucket, because the file is in it."""
+    """The text of `lakebed.yaml`.
+
+    The environment says how to reach a bucket, because the file is in it.
+    """
     try:
         files = open_files(root, files_settings(environment))
         return retry(lambda: files.read(SETTINGS_FILE), attempts=3, pause=float).decode()

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from lakebed.ports import Compute
 
 
-def open_queries(stores: Stores, settings: Settings, log: QueryLog, engines: "LakeEngines") -> Queries:
+def open_queries(
+    stores: Stores, settings: Settings, log: QueryLog, engines: "LakeEngines"
+) -> Queries:
     """The queries of a lake."""
     context = QueryContext(
         stores.catalog,
@@ -32,7 +34,9 @@ def open_queries(stores: Stores, settings: Settings, log: QueryLog, engines: "La
         system_tables={("system", "query_log"): log.select},
         spark_setting=sql_changing_setting(settings.spark.conf),
     )
-    return Queries(context, log, engines, protect=partial(protect_snapshots, stores.catalog, stores.events))
+    return Queries(
+        context, log, engines, protect=partial(protect_snapshots, stores.catalog, stores.events)
+    )
 
 
 class LakeEngines:
@@ -48,7 +52,12 @@ class LakeEngines:
         compute: "Callable[[str], Compute]",
         spark: "Callable[[], SparkSession]",
     ) -> None:
-        self._stores, self._root, self._settings, self._environment = stores, root, settings, environment
+        self._stores, self._root, self._settings, self._environment = (
+            stores,
+            root,
+            settings,
+            environment,
+        )
         self._compute, self._spark = compute, spark
 
     @cached_property
@@ -114,7 +123,9 @@ class LakeEngines:
         from lakebed.engines.iceberg import file_properties
         from lakebed.engines.iceberg.scan.metadata_tables import metadata_rows
 
-        return metadata_rows(pinned.pointer, pinned.snapshot_id, part, file_properties(self._settings.files))
+        return metadata_rows(
+            pinned.pointer, pinned.snapshot_id, part, file_properties(self._settings.files)
+        )
 
     def close(self) -> None:
         """Close the engines that were opened."""

@@ -21,7 +21,10 @@ def open_run_services(
     own_spark: bool,
     environment: Mapping[str, str],
 ) -> RunServices:
-    """The services of a lake's runs. Starts no engine: `compute` and the local session are opened when a run needs them."""
+    """The services of a lake's runs.
+
+    Starts no engine: `compute` and the local session are opened when a run needs them.
+    """
     settings, root = placement.settings, placement.root
     logs = logs_folder(settings, root, environment)
     return RunServices(
@@ -39,7 +42,9 @@ def open_run_services(
 
 
 def scratch_folder(root: Root, environment: Mapping[str, str]) -> Path:
-    """Where runs keep files for a while: on this machine, and on the lake's disk if it has one, as links do not cross disks."""
+    """Where runs keep files for a while: on this machine, and on the lake's disk if it has one, as
+    links do not cross disks.
+    """
     base = cache_folder(environment) if root.is_bucket else root.folder / DATA
     return base / "staging"
 

@@ -5,7 +5,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakebed.engines.files import open_files
-from lakebed.ports import CareLog, Catalog, Events, Files, Leases, ReachableFiles, Records, Releases, Scans
+from lakebed.ports import (
+    CareLog,
+    Catalog,
+    Events,
+    Files,
+    Leases,
+    ReachableFiles,
+    Records,
+    Releases,
+    Scans,
+)
 from lakebed.settings import DATABASE_FILE, PostgresCatalog, RestCatalog, Root, Settings
 
 if TYPE_CHECKING:
@@ -29,8 +39,17 @@ class Stores:
 
 
 def open_stores(settings: Settings, root: Root, *, cache: Path | None = None) -> Stores:
-    """Open a lake's stores; each connects at its first use. `cache` is a folder that this user's processes share."""
-    from lakebed.engines.database import DatabaseCareLog, DatabaseEvents, DatabaseLeases, DatabaseRecords, DatabaseReleases
+    """Open a lake's stores; each connects at its first use.
+
+    `cache` is a folder that this user's processes share.
+    """
+    from lakebed.engines.database import (
+        DatabaseCareLog,
+        DatabaseEvents,
+        DatabaseLeases,
+        DatabaseRecords,
+        DatabaseReleases,
+    )
 
     files = open_files(root, settings.files)
     database = _database(settings, root)
@@ -64,14 +83,24 @@ def _postgres(url: str, catalog: PostgresCatalog | RestCatalog) -> "Database":
     from lakebed.engines.database import Database
 
     password = catalog.password.get_secret_value() if catalog.password else None
-    return Database.postgres(url, user=catalog.user, password=password, timeout=catalog.timeout_seconds)
+    return Database.postgres(
+        url, user=catalog.user, password=password, timeout=catalog.timeout_seconds
+    )
 
 
 def _catalog(settings: Settings, root: Root, files: Files, database: "Database") -> Catalog:
-    from lakebed.engines.iceberg import DatabaseCatalog, IcebergRestCatalog, MetadataReader, catalog_properties, file_properties
+    from lakebed.engines.iceberg import (
+        DatabaseCatalog,
+        IcebergRestCatalog,
+        MetadataReader,
+        catalog_properties,
+        file_properties,
+    )
 
     if isinstance(settings.catalog, RestCatalog):
-        return IcebergRestCatalog(database, where=settings.catalog.url, properties=catalog_properties(settings, root))
+        return IcebergRestCatalog(
+            database, where=settings.catalog.url, properties=catalog_properties(settings, root)
+        )
     reader = MetadataReader(root, files, settings.files)
     return DatabaseCatalog(database, reader, file_properties=file_properties(settings.files))
 

@@ -35,8 +35,8 @@ class LakeUpkeep(Connections):
         """Do what is due: expire, rewrite, remove, purge; for these tables or patterns, or for the
         whole lake.
 
-        `orphans` removes orphans, which are only reported otherwise; `now` is the time to judge ages by.
-
+        `orphans` removes orphans, which are only reported otherwise; `now` is the time to judge
+        ages by.
         """
         from lakebed.care import take_care
         from lakebed.care.selection import care_request
@@ -45,7 +45,9 @@ class LakeUpkeep(Connections):
         request = care_request(services, tables, dry_run=dry_run, only=only, orphans=orphans)
         return take_care(services, request, now=now or datetime.now(UTC), listener=listener)
 
-    def care_history(self, *, subject: str | None = None, limit: int = 50) -> "tuple[CareEntry, ...]":
+    def care_history(
+        self, *, subject: str | None = None, limit: int = 50
+    ) -> "tuple[CareEntry, ...]":
         """What care did, newest first."""
         return self.stores.care.entries(subject=subject, limit=limit)
 
@@ -55,7 +57,9 @@ class LakeUpkeep(Connections):
 
         return care_settings(self._care_services(), name)
 
-    def fsck(self, *, repair: bool = False, sample: int | None = 200, report: Report = quiet) -> "FsckReport":
+    def fsck(
+        self, *, repair: bool = False, sample: int | None = 200, report: Report = quiet
+    ) -> "FsckReport":
         """Compare catalog, files, pipelines and state with each other; `repair` makes the repairs
         that lose nothing.
 
@@ -83,17 +87,26 @@ class LakeUpkeep(Connections):
 
         return back_up(backup_services(self._lake), destination)
 
-    def restore(self, source: str, *, force: bool = False, newest: bool = False, report: Report = quiet) -> "RestoreReport":
+    def restore(
+        self, source: str, *, force: bool = False, newest: bool = False, report: Report = quiet
+    ) -> "RestoreReport":
         """Replace catalog and state by a backup's; `newest` follows what tables have committed
         since it was made.
         """
         from lakebed.app.backup import backup_services
         from lakebed.care.backup import restore_backup
 
-        return restore_backup(backup_services(self._lake, report=report), source, force=force, newest=newest)
+        return restore_backup(
+            backup_services(self._lake, report=report), source, force=force, newest=newest
+        )
 
     def relocate(
-        self, *, origin: str | None = None, dry_run: bool = False, skip_damaged: bool = False, report: Report = quiet
+        self,
+        *,
+        origin: str | None = None,
+        dry_run: bool = False,
+        skip_damaged: bool = False,
+        report: Report = quiet,
     ) -> "Relocated":
         """Point tables at where they are, after the lake was moved from `origin`, which is found
         unless given.

@@ -13,12 +13,15 @@ LETTING_GO: tuple[EventKind, ...] = ("untagged", "branch_removed", "rolled_back"
 def superseded(metadata: TableMetadata, released: Mapping[int, datetime]) -> dict[int, datetime]:
     """The time from which each snapshot's age counts; those that refs stand at are among them.
 
-    One that `main` stood at: when `main` moved on. One that it never stood at: when the first state of `main` came that
-    was made from it. Any other: when it was written. Never before a ref let go of it.
-
+    One that `main` stood at: when `main` moved on. One that it never stood at: when the first state
+    of `main` came that was made from it. Any other: when it was written. Never before a ref let go
+    of it.
     """
     left, passed = _left(metadata), _passed(metadata)
-    times = {id: max(left.get(id) or passed.get(id) or snapshot.at, snapshot.at) for id, snapshot in metadata.snapshots.items()}
+    times = {
+        id: max(left.get(id) or passed.get(id) or snapshot.at, snapshot.at)
+        for id, snapshot in metadata.snapshots.items()
+    }
     on_main = {snapshot.id for snapshot in metadata.ancestry(_main(metadata))}
     for head, at in released.items():
         for snapshot in metadata.ancestry(head):
@@ -36,7 +39,9 @@ def _main(metadata: TableMetadata) -> int | None:
 def _left(metadata: TableMetadata) -> dict[int, datetime]:
     """When `main` last moved on from each snapshot."""
     left: dict[int, datetime] = {}
-    for (_, snapshot), (moved, _) in zip(metadata.snapshot_log, metadata.snapshot_log[1:], strict=False):
+    for (_, snapshot), (moved, _) in zip(
+        metadata.snapshot_log, metadata.snapshot_log[1:], strict=False
+    ):
         left[snapshot] = moved
     return left
 
@@ -90,7 +95,12 @@ def needed(metadata: TableMetadata, *, least: int) -> set[int]:
 
 
 def expirable(
-    metadata: TableMetadata, rules: TableCare, *, kept: Iterable[int], released: Mapping[int, datetime], now: datetime
+    metadata: TableMetadata,
+    rules: TableCare,
+    *,
+    kept: Iterable[int],
+    released: Mapping[int, datetime],
+    now: datetime,
 ) -> tuple[int, ...]:
     """The snapshots that may expire now. `kept` are those that runs read or that are protected."""
     if metadata.keeps_files:

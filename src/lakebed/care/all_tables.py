@@ -74,16 +74,35 @@ class Stocktaking:
         """All tables. Pointers are read first and last, so that no table dropped, restored or
         renamed meanwhile is missed.
         """
-        before, dropped, others = self._catalog.pointers(), self._catalog.dropped(), self._catalog.foreign()
-        views = [*(ForeignTable("view", str(name), location) for name, location in self._catalog.views().items())]
+        before, dropped, others = (
+            self._catalog.pointers(),
+            self._catalog.dropped(),
+            self._catalog.foreign(),
+        )
+        views = [
+            *(
+                ForeignTable("view", str(name), location)
+                for name, location in self._catalog.views().items()
+            )
+        ]
         views += [one for one in others if one.kind == "view"]
         after = self._catalog.pointers()
-        pointers = {(pointer.table, pointer.location): pointer for pointer in (*before.values(), *after.values())}
-        self._read_at_once([pointer for pointer in after.values() if pointer.location not in self._read])
-        members = (*map(self._member, pointers.values()), *(self._member(one.pointer, one) for one in dropped))
+        pointers = {
+            (pointer.table, pointer.location): pointer
+            for pointer in (*before.values(), *after.values())
+        }
+        self._read_at_once(
+            [pointer for pointer in after.values() if pointer.location not in self._read]
+        )
+        members = (
+            *map(self._member, pointers.values()),
+            *(self._member(one.pointer, one) for one in dropped),
+        )
         foreign = tuple(one for one in others if one.kind == "table")
         try:
-            theirs, viewed = (frozenset(map(self._folder, rows)) - {""} for rows in (foreign, views))
+            theirs, viewed = (
+                frozenset(map(self._folder, rows)) - {""} for rows in (foreign, views)
+            )
             found = Stock(members, foreign, theirs, viewed)
             return replace(found, in_the_way=self._astray([*found.rows, *views], found.folders))
         except PathUnresolved as error:
@@ -93,11 +112,17 @@ class Stocktaking:
         """Reads all at once, which is cheaper; if one is damaged, they are read one by one."""
         with suppress(DamagedTable, BadName):
             found = self._catalog.metadata(pointers)
-            self._read |= {pointer.location: found[pointer.table] for pointer in pointers if pointer.table in found}
+            self._read |= {
+                pointer.location: found[pointer.table]
+                for pointer in pointers
+                if pointer.table in found
+            }
 
     def _member(self, pointer: Pointer, dropped: DroppedTable | None = None) -> Member:
         try:
-            found = self._read.get(pointer.location) or self._catalog.metadata([pointer]).get(pointer.table)
+            found = self._read.get(pointer.location) or self._catalog.metadata([pointer]).get(
+                pointer.table
+            )
             folder = self._path(found.location, pointer) if found else self._folder(pointer)
         except (DamagedTable, PathUnresolved, BadName) as damage:  # a link may lead outside
             return Member(pointer, None, dropped, str(damage))
@@ -114,11 +139,15 @@ class Stocktaking:
             self._paths[location] = path_below(self._files, location, row)
         return self._paths[location]
 
-    def _astray(self, rows: Iterable[Pointer | ForeignTable], taken: Collection[str]) -> PointsElsewhere | None:
+    def _astray(
+        self, rows: Iterable[Pointer | ForeignTable], taken: Collection[str]
+    ) -> PointsElsewhere | None:
         if self._catalog.owns_files:
             return None  # it places tables where it likes
         outside = (row for row in rows if self._path(row.location, row) is None)
-        found = (self._strays.error_for(str(row.table), row.location, taken=taken) for row in outside)
+        found = (
+            self._strays.error_for(str(row.table), row.location, taken=taken) for row in outside
+        )
         return next((one for one in found if one), None)
 
 

@@ -58,14 +58,26 @@ def plan_compaction(
     """A rewrite of files also writes new manifests, so manifests are rewritten only when files are
     not.
     """
-    if found.small >= rules.compact_min_files and found.small >= rules.compact_small_ratio * found.files:
+    if (
+        found.small >= rules.compact_min_files
+        and found.small >= rules.compact_small_ratio * found.files
+    ):
         why = f"{found.small} of {found.files} files are small"
         step = CompactFiles(
-            table=table, files=found.small, bytes=found.small_bytes, target=target, sort=bool(metadata.sort_by), why=why
+            table=table,
+            files=found.small,
+            bytes=found.small_bytes,
+            target=target,
+            sort=bool(metadata.sort_by),
+            why=why,
         )
         return (step,)
     if found.manifests >= rules.compact_min_manifests:
-        return (RewriteManifests(table=table, manifests=found.manifests, why=f"{found.manifests} manifests are small"),)
+        return (
+            RewriteManifests(
+                table=table, manifests=found.manifests, why=f"{found.manifests} manifests are small"
+            ),
+        )
     return ()
 
 
@@ -79,21 +91,29 @@ def rewrite_files(table: TableName, *, target: int, sort: bool, deletes: bool) -
     listed = ", ".join(f"'{key}', '{value}'" for key, value in options.items())
     strategy = "sort" if sort else "binpack"
     return (
-        f"CALL {CATALOG}.system.rewrite_data_files(table => '{_named(table)}', strategy => '{strategy}', "
-        f"options => map({listed}))"
+        f"CALL {CATALOG}.system.rewrite_data_files(table => '{_named(table)}', strategy =>"
+        f" '{strategy}', options => map({listed}))"
     )
 
 
 def rewrite_manifests(table: TableName) -> str:
     """Iceberg's procedure, as text."""
-    return f"CALL {CATALOG}.system.rewrite_manifests(table => '{_named(table)}', use_caching => false)"
+    return (
+        f"CALL {CATALOG}.system.rewrite_manifests(table => '{_named(table)}', use_caching => false)"
+    )
 
 
 def _named(table: TableName) -> str:
     return ".".join(map(spark_identifier, table.parts))
 
 
-def compact(step: CompactFiles | RewriteManifests, services: CareServices, held: HeldLease, *, on_progress: OnProgress) -> Done:
+def compact(
+    step: CompactFiles | RewriteManifests,
+    services: CareServices,
+    held: HeldLease,
+    *,
+    on_progress: OnProgress,
+) -> Done:
     """Let Spark rewrite, and record an event for those who follow the table."""
     before = _head(step.table, services)
     text = (
@@ -111,8 +131,14 @@ def compact(step: CompactFiles | RewriteManifests, services: CareServices, held:
     after = _head(step.table, services)
     if after and before and after.head() != before.head():
         _refuse_other_rows(before, after, step.table)
-        services.events.append(Event("compacted", step.table, after.refs["main"].snapshot, {"action": step.action}))
-    counts = {name.removesuffix("_count").replace("_", " "): told[name] for name in told if name.endswith("_count")}
+        services.events.append(
+            Event("compacted", step.table, after.refs["main"].snapshot, {"action": step.action})
+        )
+    counts = {
+        name.removesuffix("_count").replace("_", " "): told[name]
+        for name in told
+        if name.endswith("_count")
+    }
     size = counts.pop("rewritten bytes", 0)
     return Done({name: count for name, count in counts.items() if count}, size)
 
@@ -145,7 +171,18 @@ def refuse_lost_rows(former: Snapshot, fresh: Snapshot, table: TableName) -> Non
     had, has = former.count("total-records"), fresh.count("total-records")
     if had is None or has is None:
         return
-    marked = had if former.count("total-equality-deletes") else former.count("total-position-deletes") or 0
+    marked = (
+        had
+        if former.count("total-equality-deletes")
+        else former.count("total-position-deletes") or 0
+    )
     if not had - marked <= has <= had:
-        what = f"rewriting the files of {table} changed its rows from {had} to {has}, and {marked} of them were deleted before."
-        raise RunFailed(what, safe=f"Snapshot {former.id} has them all.", next="Roll back to it, and report this.")
+        what = (
+            f"rewriting the files of {table} changed its rows from {had} to {has}, and {marked} of"
+            " them were deleted before."
+        )
+        raise RunFailed(
+            what,
+            safe=f"Snapshot {former.id} has them all.",
+            next="Roll back to it, and report this.",
+        )

@@ -17,12 +17,16 @@ def read_own_care(text: str, *, where: str) -> TableCare:
     name their line.
     """
     document = Document(text, where=where, refusal=BadPipeline)
-    given = next((value for key, value in document.tree.items() if str(key).casefold() == "care"), None)
+    given = next(
+        (value for key, value in document.tree.items() if str(key).casefold() == "care"), None
+    )
     try:
         return TableCare.model_validate(given or {})
     except ValidationError as error:
         first = error.errors()[0]
-        raise document.error_for({**first, "loc": ("care", *first["loc"])}, known=tuple(TableCare.model_fields)) from None
+        raise document.error_for(
+            {**first, "loc": ("care", *first["loc"])}, known=tuple(TableCare.model_fields)
+        ) from None
 
 
 @dataclass(frozen=True)

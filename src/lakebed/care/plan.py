@@ -6,7 +6,13 @@ from datetime import datetime, timedelta
 from lakebed.care.ages import expirable
 from lakebed.care.all_tables import Member
 from lakebed.care.compaction import plan_compaction
-from lakebed.care.removal.purging import purge_events, purge_logs, purge_processed, purge_runs, purge_staging
+from lakebed.care.removal.purging import (
+    purge_events,
+    purge_logs,
+    purge_processed,
+    purge_runs,
+    purge_staging,
+)
 from lakebed.care.spec import ACTIONS, OF_TABLES, CareRequest
 from lakebed.care.steps import (
     CareStep,
@@ -27,14 +33,18 @@ from lakebed.settings import CareSettings, TableCare
 from lakebed.work import Plan
 
 
-def plan_care(seen: LakeSurvey, request: CareRequest, settings: CareSettings, *, now: datetime) -> Plan[CareStep]:
+def plan_care(
+    seen: LakeSurvey, request: CareRequest, settings: CareSettings, *, now: datetime
+) -> Plan[CareStep]:
     """Everything that is due, or as much of it as was asked for. Nothing is published, so all of it
     comes `after`.
     """
     steps = [step for step in _due(seen, request, settings, now) if request.wants(step.action)]
     if seen.stock.in_the_way:
         steps = _refused(steps, str(seen.stock.in_the_way))
-    return Plan(after=tuple(sorted(steps, key=lambda step: (ACTIONS.index(step.action), step.subject))))
+    return Plan(
+        after=tuple(sorted(steps, key=lambda step: (ACTIONS.index(step.action), step.subject)))
+    )
 
 
 def _refused(steps: list[CareStep], why: str) -> list[CareStep]:
@@ -46,11 +56,19 @@ def _refused(steps: list[CareStep], why: str) -> list[CareStep]:
     return [*kept, *(Refuse(refused=action, why=why) for action in refused)]
 
 
-def _due(seen: LakeSurvey, request: CareRequest, settings: CareSettings, now: datetime) -> Iterator[CareStep]:
+def _due(
+    seen: LakeSurvey, request: CareRequest, settings: CareSettings, now: datetime
+) -> Iterator[CareStep]:
     tables = {table: member for table, member in seen.stock.tables.items() if request.means(table)}
     yield from (step for step in _dead_runs(seen) if request.means(step.table))
-    yield from (step for table, member in tables.items() for step in _of_table(table, member, seen, now))
-    yield from (step for step in (*_finishing(seen), *_dropped(seen, now), *_runs(seen, now)) if request.means(step.table))
+    yield from (
+        step for table, member in tables.items() for step in _of_table(table, member, seen, now)
+    )
+    yield from (
+        step
+        for step in (*_finishing(seen), *_dropped(seen, now), *_runs(seen, now))
+        if request.means(step.table)
+    )
     yield from _orphans(seen, request, settings)
     if request.tables is None:
         yield from _of_lake(seen, settings, now)
@@ -62,10 +80,14 @@ def _dead_runs(seen: LakeSurvey) -> Iterator[CloseDeadRuns]:
         if run.state == "running" and run.table not in seen.busy:
             dead[run.table] = (*dead.get(run.table, ()), run.run_id)
     for table, runs in dead.items():
-        yield CloseDeadRuns(table=table, runs=runs, why="recorded as running, but nobody holds the table's lease")
+        yield CloseDeadRuns(
+            table=table, runs=runs, why="recorded as running, but nobody holds the table's lease"
+        )
 
 
-def _of_table(table: TableName, member: Member, seen: LakeSurvey, now: datetime) -> Iterator[CareStep]:
+def _of_table(
+    table: TableName, member: Member, seen: LakeSurvey, now: datetime
+) -> Iterator[CareStep]:
     if member.metadata is None:
         return
     if table.hidden:
@@ -74,16 +96,23 @@ def _of_table(table: TableName, member: Member, seen: LakeSurvey, now: datetime)
     rules = seen.rules[table]
     yield from _branches(table, member, seen, rules, now)
     if table in seen.heads:
-        yield from plan_compaction(table, member.metadata, seen.heads[table], rules, target=seen.targets[table])
+        yield from plan_compaction(
+            table, member.metadata, seen.heads[table], rules, target=seen.targets[table]
+        )
     ids = expirable(member.metadata, rules, kept=seen.kept, released=seen.released, now=now)
     if ids and table in seen.unread:
-        yield LeaveAlone(table=table, why=f"its pipeline's settings for care cannot be read: {seen.unread[table]}")
+        yield LeaveAlone(
+            table=table,
+            why=f"its pipeline's settings for care cannot be read: {seen.unread[table]}",
+        )
     elif ids:
         why = f"superseded more than {rules.snapshot_max_age_days:g} days ago"
         yield ExpireSnapshots(table=table, snapshots=ids, why=why)
 
 
-def _branches(table: TableName, member: Member, seen: LakeSurvey, rules: TableCare, now: datetime) -> Iterator[RemoveBranches]:
+def _branches(
+    table: TableName, member: Member, seen: LakeSurvey, rules: TableCare, now: datetime
+) -> Iterator[RemoveBranches]:
     limit = now - timedelta(hours=rules.dead_branch_max_age_hours)
     running = {run.run_id for run in seen.runs if run.state == "running"}
     metadata = member.metadata
@@ -94,10 +123,16 @@ def _branches(table: TableName, member: Member, seen: LakeSurvey, rules: TableCa
         if found and found not in running and head and head.at < limit:
             old[name] = ref.snapshot
     if old:
-        yield RemoveBranches(table=table, branches=old, why=f"their runs ended; older than {rules.dead_branch_max_age_hours:g} h")
+        yield RemoveBranches(
+            table=table,
+            branches=old,
+            why=f"their runs ended; older than {rules.dead_branch_max_age_hours:g} h",
+        )
 
 
-def _leftovers(table: TableName, member: Member, seen: LakeSurvey, now: datetime) -> Iterator[DropLeftovers]:
+def _leftovers(
+    table: TableName, member: Member, seen: LakeSurvey, now: datetime
+) -> Iterator[DropLeftovers]:
     """Hidden tables of runs that ended. Derived tables do not belong to a run."""
     found = run_of_hidden(table.name)
     run = next((run for run in seen.runs if found and run.run_id == found), None)
@@ -110,7 +145,9 @@ def _leftovers(table: TableName, member: Member, seen: LakeSurvey, now: datetime
 
 def _finishing(seen: LakeSurvey) -> Iterator[FinishRemoval]:
     for removal in seen.removals:
-        yield FinishRemoval(table=removal.name, removal=removal, why="an earlier care was interrupted")
+        yield FinishRemoval(
+            table=removal.name, removal=removal, why="an earlier care was interrupted"
+        )
 
 
 def _dropped(seen: LakeSurvey, now: datetime) -> Iterator[PurgeDropped]:
@@ -118,13 +155,17 @@ def _dropped(seen: LakeSurvey, now: datetime) -> Iterator[PurgeDropped]:
         if gone := member.dropped:
             days = seen.rules[gone.table].dropped_max_age_days
             if gone.at < now - timedelta(days=days) and gone.table not in seen.unread:
-                yield PurgeDropped(table=gone.table, dropped=gone, why=f"dropped more than {days:g} days ago")
+                yield PurgeDropped(
+                    table=gone.table, dropped=gone, why=f"dropped more than {days:g} days ago"
+                )
 
 
 def _runs(seen: LakeSurvey, now: datetime) -> Iterator[CareStep]:
     for table, own in seen.runs_by_table.items():
         if table not in seen.unread:
-            yield from purge_runs(table, own, seen.judged_runs.get(table, ()), seen.rules[table], now=now)
+            yield from purge_runs(
+                table, own, seen.judged_runs.get(table, ()), seen.rules[table], now=now
+            )
 
 
 def _orphans(seen: LakeSurvey, request: CareRequest, settings: CareSettings) -> Iterator[CareStep]:

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 
 from lakebed.care.fsck import FsckServices
 from lakebed.errors import DamagedTable, UsageError
-from lakebed.ports import ChangeRecords, DatabaseArchive, Event, PointerChange, PointerRow, TableRelocator
+from lakebed.ports import (
+    ChangeRecords,
+    DatabaseArchive,
+    Event,
+    PointerChange,
+    PointerRow,
+    TableRelocator,
+)
 from lakebed.settings import Root, normalized_location
 
 _METADATA_FILE = re.compile(r"(.+)/[^/]+/warehouse/[^/]+/[^/]+/metadata/[^/]+")
@@ -47,13 +54,18 @@ class Relocated:
 
 
 def relocate(
-    services: RelocationServices, *, origin: str | None = None, dry_run: bool = False, skip_damaged: bool = False
+    services: RelocationServices,
+    *,
+    origin: str | None = None,
+    dry_run: bool = False,
+    skip_damaged: bool = False,
 ) -> Relocated:
-    """Point every table at where it is now. An interrupted relocation has changed nothing and can
-    be repeated.
+    """Point every table at where it is now.
 
-    A table whose metadata cannot be read stops all of it; `skip_damaged` leaves that table as it is.
+    An interrupted relocation has changed nothing and can be repeated.
 
+    A table whose metadata cannot be read stops all of it; `skip_damaged` leaves that table as it
+    is.
     """
     pointing, root = services.fsck.pointing, services.fsck.root
     if pointing is None:
@@ -63,12 +75,17 @@ def relocate(
     if not rows:
         return Relocated("", str(root), ())
     if held := services.database.held_leases():
-        raise UsageError(f"{', '.join(held[:3])} is being worked on.", next="Wait until it has ended, or stop it.")
+        raise UsageError(
+            f"{', '.join(held[:3])} is being worked on.",
+            next="Wait until it has ended, or stop it.",
+        )
     start = _origin(origin, origins_of(row.location for row in rows), root)
     relocator = services.relocator(start, dry_run)
     below = [row for row in rows if relocator.moved(row.location) != row.location]
     if not below:
-        raise UsageError(f"no table was below {start}.", where=str(root), next=f"One was at {rows[0].location}")
+        raise UsageError(
+            f"no table was below {start}.", where=str(root), next=f"One was at {rows[0].location}"
+        )
     moves, lost = _rewrite(services, relocator, below, skip_damaged=skip_damaged)
     if not dry_run:
         changes = [PointerChange(row, moved.location) for row, moved in moves]
@@ -78,7 +95,11 @@ def relocate(
 
 
 def _rewrite(
-    services: RelocationServices, relocator: TableRelocator, rows: Sequence[PointerRow], *, skip_damaged: bool
+    services: RelocationServices,
+    relocator: TableRelocator,
+    rows: Sequence[PointerRow],
+    *,
+    skip_damaged: bool,
 ) -> tuple[list[tuple[PointerRow, Moved]], tuple[str, ...]]:
     moves, lost = [], []
     for row in rows:
@@ -106,7 +127,9 @@ def _origin(given: str | None, found: set[str], root: Root) -> str:
     if len(found) != 1:
         several = f"tables were below several roots: {', '.join(sorted(found))}"
         what = several if found else "where the lake was cannot be told"
-        raise UsageError(f"{what}.", where=str(root), next="Say it with: lakebed relocate --from ROOT")
+        raise UsageError(
+            f"{what}.", where=str(root), next="Say it with: lakebed relocate --from ROOT"
+        )
     return next(iter(found))
 
 

@@ -42,7 +42,13 @@ from lakebed.tables import HeldLease, amend, settle_publications
 from lakebed.work import Ended, Executor
 
 
-def take_care(services: CareServices, request: CareRequest, *, now: datetime, listener: CareListener | None = None) -> CareResult:
+def take_care(
+    services: CareServices,
+    request: CareRequest,
+    *,
+    now: datetime,
+    listener: CareListener | None = None,
+) -> CareResult:
     """Look, decide, do. A dry run ends before the last."""
     listener = listener or CareListener()
     survey = look_around(services, request, now=now)
@@ -81,7 +87,16 @@ class _Care:
 
     def _entry(self, step: CareStep, done: Done, seconds: float) -> CareEntry:
         counts, rounded = dict(done.counts), round(seconds, 3)
-        return CareEntry(step.action, step.subject, done.state, self.now, counts, done.bytes, rounded, done.message)
+        return CareEntry(
+            step.action,
+            step.subject,
+            done.state,
+            self.now,
+            counts,
+            done.bytes,
+            rounded,
+            done.message,
+        )
 
     def perform(self, step: CareStep) -> Done:
         """Carry out one step; `LeaseHeld` if another process is working on the table."""
@@ -138,10 +153,15 @@ class _Care:
                 assert_never(step)
 
     def _remove_branches(self, step: RemoveBranches, held: HeldLease) -> Done:
-        events = tuple(Event("branch_removed", step.table, snapshot, {"ref": name}) for name, snapshot in step.branches.items())
+        events = tuple(
+            Event("branch_removed", step.table, snapshot, {"ref": name})
+            for name, snapshot in step.branches.items()
+        )
         amendments = [RemoveRef(name) for name in step.branches]
         records = ChangeRecords(events=events)
-        amend(self.services.catalog, step.table, amendments, leases=[held.require()], records=records)
+        amend(
+            self.services.catalog, step.table, amendments, leases=[held.require()], records=records
+        )
         return Done(step.counts)
 
     def _purge_processed(self, step: PurgeProcessed) -> Done:

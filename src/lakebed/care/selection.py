@@ -10,7 +10,12 @@ from lakebed.tables.lookup.names import find_by_name, tables_matching
 
 
 def care_request(
-    services: CareServices, tables: Collection[str] = (), *, dry_run: bool, only: Iterable[str], orphans: bool
+    services: CareServices,
+    tables: Collection[str] = (),
+    *,
+    dry_run: bool,
+    only: Iterable[str],
+    orphans: bool,
 ) -> CareRequest:
     """What is asked for, with names and patterns of tables and actions resolved."""
     selected = select_tables(tables, known_tables(services)) if tables else None

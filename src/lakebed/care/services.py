@@ -9,7 +9,17 @@ from lakebed.care.observer import LakeObserver
 from lakebed.errors import LakebedError
 from lakebed.landing import ZoneSpec
 from lakebed.names import TableName, ZoneName
-from lakebed.ports import CareLog, Catalog, Compute, Events, Files, Lease, Leases, ReachableFiles, Records
+from lakebed.ports import (
+    CareLog,
+    Catalog,
+    Compute,
+    Events,
+    Files,
+    Lease,
+    Leases,
+    ReachableFiles,
+    Records,
+)
 from lakebed.settings import Root, Settings, TableCare
 from lakebed.tables import HeldLease, hold_lease
 from lakebed.work import OnProgress
@@ -67,12 +77,19 @@ class CareServices:
     @contextmanager
     def holding(self, name: str) -> Iterator[HeldLease]:
         """Hold the lease of this name inside the block; `LeaseHeld` if another process holds it."""
-        with hold_lease(self.leases, name, holder=f"{self.holder} (care)", limit=self.settings.lease.limit_seconds) as held:
+        with hold_lease(
+            self.leases,
+            name,
+            holder=f"{self.holder} (care)",
+            limit=self.settings.lease.limit_seconds,
+        ) as held:
             yield held
 
     def kept(self) -> frozenset[int]:
         """Snapshots that runs read or that are protected, of all tables: a table may have been
         renamed since.
         """
-        pinned = (snapshot for snapshots in self.records.pinned().values() for snapshot in snapshots)
+        pinned = (
+            snapshot for snapshots in self.records.pinned().values() for snapshot in snapshots
+        )
         return frozenset((*pinned, *(hold.snapshot for hold in self.events.protected())))

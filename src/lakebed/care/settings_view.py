@@ -40,4 +40,6 @@ def care_settings(services: CareServices, name: str) -> CareView:
     }
     overrides = {level: care.model_dump(exclude_unset=True) for level, care in levels.items()}
     given = {level: values for level, values in overrides.items() if values}
-    return CareView(table, TableCare().model_dump(), given, settings.care_for(table, own=own).model_dump())
+    return CareView(
+        table, TableCare().model_dump(), given, settings.care_for(table, own=own).model_dump()
+    )

@@ -7,9 +7,9 @@ from lakebed.errors import UnknownName
 from lakebed.names import TableName
 
 Action = Literal[
-    "close_dead_runs", "remove_branches", "drop_leftovers", "finish_removal", "compact_files", "rewrite_manifests",
-    "expire_snapshots", "purge_dropped", "remove_orphans", "purge_processed", "purge_staging", "purge_runs", "purge_logs",
-    "purge_events", "reap_releases",
+    "close_dead_runs", "remove_branches", "drop_leftovers", "finish_removal", "compact_files",
+    "rewrite_manifests", "expire_snapshots", "purge_dropped", "remove_orphans", "purge_processed",
+    "purge_staging", "purge_runs", "purge_logs", "purge_events", "reap_releases",
 ]  # fmt: skip
 ACTIONS: tuple[Action, ...] = get_args(Action)
 # what writes to tables, or removes their files
@@ -27,7 +27,9 @@ class CareRequest:
 
     def wants(self, action: Action) -> bool:
         """Removals that were begun are finished by the actions that begin such removals."""
-        begun = action == "finish_removal" and not {"expire_snapshots", "purge_dropped"}.isdisjoint(self.only)
+        begun = action == "finish_removal" and not {"expire_snapshots", "purge_dropped"}.isdisjoint(
+            self.only
+        )
         return not self.only or action in self.only or begun
 
     def means(self, table: TableName | None) -> bool:
@@ -42,7 +44,9 @@ class CareRequest:
 def action_named(text: str) -> Action:
     """The action of this name, or the only one whose name starts with it; `-` may stand for `_`."""
     name = text.strip().casefold().replace("-", "_")
-    found = [action for action in ACTIONS if action == name] or [action for action in ACTIONS if name and action.startswith(name)]
+    found = [action for action in ACTIONS if action == name] or [
+        action for action in ACTIONS if name and action.startswith(name)
+    ]
     if len(found) != 1:
         raise UnknownName("action of care", text, ACTIONS)
     return found[0]

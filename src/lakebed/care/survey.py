@@ -71,7 +71,11 @@ def look_around(services: CareServices, request: CareRequest, *, now: datetime) 
     """Read everything that the requested actions are decided by."""
     lake_wide = request.tables is None
     listed = list_warehouses(services.files) if request.wants("remove_orphans") else ()
-    look = services.observer.look() if request.wants("remove_orphans") else Look(services.observer.take_stock())
+    look = (
+        services.observer.look()
+        if request.wants("remove_orphans")
+        else Look(services.observer.take_stock())
+    )
     stock = look.stock
     runs = services.records.summaries()
     rules, unread = _rules(services, stock, runs)
@@ -87,15 +91,25 @@ def look_around(services: CareServices, request: CareRequest, *, now: datetime) 
         removals=read_removals(services.files),
         heads=_heads(services, stock, rules, request),
         targets={table: _target(services, table, stock) for table in stock.tables},
-        orphans=_orphans(services, listed, look, runs, now=now) if request.wants("remove_orphans") else OrphanLook(),
+        orphans=_orphans(services, listed, look, runs, now=now)
+        if request.wants("remove_orphans")
+        else OrphanLook(),
         zones=tuple(
-            (zone, tuple(services.files.list(f"{zone.zone.folder}/{PROCESSED}"))) for zone in zones if zone.spec.auto_purge
+            (zone, tuple(services.files.list(f"{zone.zone.folder}/{PROCESSED}")))
+            for zone in zones
+            if zone.spec.auto_purge
         ),
-        staging={place: staged_files(files) for place, files in services.staging.items()} if lake_wide else {},
-        logs={place: log_files(files) for place, files in services.logs.items()} if lake_wide else {},
+        staging={place: staged_files(files) for place, files in services.staging.items()}
+        if lake_wide
+        else {},
+        logs={place: log_files(files) for place, files in services.logs.items()}
+        if lake_wide
+        else {},
         judged_runs=_judged_runs(services, rules, runs) if request.wants("purge_runs") else {},
         oldest_event=_oldest(services),
-        reaping=services.reap(now, True) if lake_wide and request.wants("reap_releases") else Reaping(),
+        reaping=services.reap(now, True)
+        if lake_wide and request.wants("reap_releases")
+        else Reaping(),
     )
 
 
@@ -112,7 +126,11 @@ def _rules(
     told = services.own_care()
     own = {table: said for table, said in told.items() if isinstance(said, TableCare)}
     unread = {table: str(said) for table, said in told.items() if isinstance(said, LakebedError)}
-    names = {member.pointer.table for member in stock.members} | own.keys() | {run.table for run in runs}
+    names = (
+        {member.pointer.table for member in stock.members}
+        | own.keys()
+        | {run.table for run in runs}
+    )
     return {table: services.settings.care_for(table, own=own.get(table)) for table in names}, unread
 
 
@@ -121,9 +139,13 @@ def _busy(services: CareServices, runs: tuple[RunSummary, ...]) -> frozenset[Tab
     return frozenset(table for table in running if services.leases.holder(str(table)))
 
 
-def _released(services: CareServices, rules: Mapping[TableName, TableCare], *, now: datetime) -> dict[int, datetime]:
+def _released(
+    services: CareServices, rules: Mapping[TableName, TableCare], *, now: datetime
+) -> dict[int, datetime]:
     days = max((rule.snapshot_max_age_days for rule in rules.values()), default=SAFE_DAYS)
-    return let_go(services.events.since(kinds=LETTING_GO, after=now - timedelta(days=days), limit=1_000_000))
+    return let_go(
+        services.events.since(kinds=LETTING_GO, after=now - timedelta(days=days), limit=1_000_000)
+    )
 
 
 def _target(services: CareServices, table: TableName, stock: Stock) -> int:
@@ -141,7 +163,12 @@ def _heads(
     if not (request.wants("compact_files") or request.wants("rewrite_manifests")):
         return found
     for table, member in stock.tables.items():
-        if member.metadata and not table.hidden and request.means(table) and promising(member.metadata, rules[table]):
+        if (
+            member.metadata
+            and not table.hidden
+            and request.means(table)
+            and promising(member.metadata, rules[table])
+        ):
             head = member.metadata.refs["main"].snapshot
             # fsck tells more of it; here it is only not worth a rewrite
             with suppress(DamagedTable):
@@ -161,7 +188,13 @@ def _orphans(
     if look.refused:
         return OrphanLook(refused=look.refused)
     stock = look.stock
-    found = find_orphans(listed, look.reached, stock.views, days=services.settings.care.orphan_file_max_age_days, now=now)
+    found = find_orphans(
+        listed,
+        look.reached,
+        stock.views,
+        days=services.settings.care.orphan_file_max_age_days,
+        now=now,
+    )
     owners = {run.run_id: run.table for run in runs}
     return OrphanLook(found, {folder: lease_names(folder, stock, owners.get) for folder in found})
 
@@ -176,18 +209,27 @@ def _judged_runs(
         if len(ended) > rule.verdicts_max_per_gate:
             beyond = set(ended[rule.verdicts_max_per_gate :])
             records = services.records.runs(table=table, limit=len(ended) + 1000)
-            found[table] = tuple(record.run_id for record in records if record.run_id in beyond and record.verdicts)
+            found[table] = tuple(
+                record.run_id for record in records if record.run_id in beyond and record.verdicts
+            )
     return found
 
 
 def staged_files(files: Files) -> tuple[FileInfo, ...]:
     """Files in folders with names that Lakebed gives: others may use the place, too."""
-    return tuple(file for folder in files.folders() if _STAGED.fullmatch(folder) for file in files.list(folder))
+    return tuple(
+        file
+        for folder in files.folders()
+        if _STAGED.fullmatch(folder)
+        for file in files.list(folder)
+    )
 
 
 def log_files(files: Files) -> tuple[FileInfo, ...]:
     """Files with names that Lakebed gives its logs, for the same reason."""
-    return tuple(file for folder in _LOG_FOLDERS for file in files.list(folder) if _LOG.fullmatch(file.path))
+    return tuple(
+        file for folder in _LOG_FOLDERS for file in files.list(folder) if _LOG.fullmatch(file.path)
+    )
 
 
 def by_table(runs: Iterable[RunSummary]) -> dict[TableName, list[RunSummary]]:

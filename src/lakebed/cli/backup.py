@@ -24,7 +24,10 @@ lakebed backup lake-2026-11-15.zip
 
 
 def backup(
-    screen: Screen, destination: Annotated[str, typer.Argument(help="A file, or a folder for one; s3:// works too.")]
+    screen: Screen,
+    destination: Annotated[
+        str, typer.Argument(help="A file, or a folder for one; s3:// works too.")
+    ],
 ) -> None:
     """Back up catalog and state, as of one point in time, to one file."""
     with screen.spinner("backing up catalog and state"):
@@ -32,7 +35,10 @@ def backup(
 
     def text() -> None:
         rows = format_count(sum(made.rows.values()))
-        screen.say(f"{made.path}: {format_count(made.tables)} tables, {rows} rows, {format_size(made.bytes)}")
+        screen.say(
+            f"{made.path}: {format_count(made.tables)} tables, {rows} rows,"
+            f" {format_size(made.bytes)}"
+        )
         for missing in made.without:
             screen.say(f"not in it: {missing}")
 
@@ -47,9 +53,15 @@ lakebed restore lake.zip --force --newest
 
 def restore(
     screen: Screen,
-    source: Annotated[str, typer.Argument(metavar="BACKUP", help="A file written by lakebed backup.")],
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a catalog and state that are not empty.")] = False,
-    newest: Annotated[bool, typer.Option("--newest", help="Keep what tables have committed since the backup.")] = False,
+    source: Annotated[
+        str, typer.Argument(metavar="BACKUP", help="A file written by lakebed backup.")
+    ],
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite a catalog and state that are not empty.")
+    ] = False,
+    newest: Annotated[
+        bool, typer.Option("--newest", help="Keep what tables have committed since the backup.")
+    ] = False,
 ) -> None:
     """Replace the lake's catalog and state with a backup."""
     with screen.spinner("restoring"):
@@ -58,11 +70,19 @@ def restore(
     def text() -> None:
         screen.say(f"restored {format_count(restored.tables)} tables as of {restored.made_at}")
         for table in restored.newer:
-            screen.say(f"{table} has newer commits" + (", which are kept" if restored.repointed else ""))
+            screen.say(
+                f"{table} has newer commits" + (", which are kept" if restored.repointed else "")
+            )
         if restored.newer and not restored.repointed:
-            screen.say("tables are as of the backup; to keep the newer commits: lakebed restore BACKUP --force --newest")
+            screen.say(
+                "tables are as of the backup; to keep the newer commits: lakebed restore BACKUP"
+                " --force --newest"
+            )
         if restored.unknown:
-            screen.say(f"tables created since: {', '.join(restored.unknown)}; next: lakebed fsck --rebuild-catalog")
+            screen.say(
+                f"tables created since: {', '.join(restored.unknown)}; next: lakebed fsck"
+                " --rebuild-catalog"
+            )
         if restored.moved:
             screen.say(f"the lake was at {restored.root} then; next: lakebed relocate")
 
@@ -79,14 +99,23 @@ lakebed relocate --from /old/place/shop-lake
 def relocate(
     screen: Screen,
     origin: Annotated[
-        str | None, typer.Option("--from", metavar="ROOT", help="Where the lake was. Default: found in the catalog.")
+        str | None,
+        typer.Option(
+            "--from", metavar="ROOT", help="Where the lake was. Default: found in the catalog."
+        ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")] = False,
-    skip_damaged: Annotated[bool, typer.Option("--skip-damaged", help="Skip tables whose metadata cannot be read.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")
+    ] = False,
+    skip_damaged: Annotated[
+        bool, typer.Option("--skip-damaged", help="Skip tables whose metadata cannot be read.")
+    ] = False,
 ) -> None:
     """Make tables point to their files again after the lake's folder or bucket was moved."""
     with screen.spinner("rewriting metadata"):
-        moved = screen.lake.relocate(origin=origin, dry_run=dry_run, skip_damaged=skip_damaged, report=screen.progress)
+        moved = screen.lake.relocate(
+            origin=origin, dry_run=dry_run, skip_damaged=skip_damaged, report=screen.progress
+        )
 
     def text() -> None:
         if not moved.tables:
@@ -95,7 +124,10 @@ def relocate(
         would = "would be " if dry_run else ""
         screen.say(f"from {moved.origin} to {moved.root}")
         for table in moved.tables:
-            screen.say(f"{table.name} ({table.kind}): {format_count(table.files)} metadata files {would}rewritten")
+            screen.say(
+                f"{table.name} ({table.kind}): {format_count(table.files)} metadata files"
+                f" {would}rewritten"
+            )
         for name in moved.lost:
             screen.say(f"{name}: skipped, its metadata cannot be read")
         for name in moved.left:

@@ -35,13 +35,29 @@ def care(
     screen: Screen,
     tables: Annotated[
         list[str] | None,
-        typer.Argument(metavar="TABLES", help="Names or patterns. Default: all tables.", autocompletion=known_tables),
+        typer.Argument(
+            metavar="TABLES",
+            help="Names or patterns. Default: all tables.",
+            autocompletion=known_tables,
+        ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what is due, and change nothing.")] = False,
-    only: Annotated[list[str] | None, typer.Option("--only", metavar="ACTION", help="Only this action; repeatable.")] = None,
-    orphans: Annotated[bool, typer.Option("--orphans", help="Remove orphan files; otherwise they are only reported.")] = False,
-    settings: Annotated[bool, typer.Option("--settings", help="Show these tables' settings, and where each is set.")] = False,
-    history: Annotated[bool, typer.Option("--history", help="Show what care has done so far.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what is due, and change nothing.")
+    ] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="ACTION", help="Only this action; repeatable."),
+    ] = None,
+    orphans: Annotated[
+        bool,
+        typer.Option("--orphans", help="Remove orphan files; otherwise they are only reported."),
+    ] = False,
+    settings: Annotated[
+        bool, typer.Option("--settings", help="Show these tables' settings, and where each is set.")
+    ] = False,
+    history: Annotated[
+        bool, typer.Option("--history", help="Show what care has done so far.")
+    ] = False,
 ) -> None:
     """Maintain the lake: expire snapshots, compact files, remove and purge what is due."""
     if settings:
@@ -52,10 +68,14 @@ def care(
         _take_care(screen, tables or [], dry_run=dry_run, only=only or [], orphans=orphans)
 
 
-def _take_care(screen: Screen, tables: list[str], *, dry_run: bool, only: list[str], orphans: bool) -> None:
+def _take_care(
+    screen: Screen, tables: list[str], *, dry_run: bool, only: list[str], orphans: bool
+) -> None:
     progress = CareProgress(screen)
     with progress.live():
-        result = screen.lake.care(*tables, dry_run=dry_run, only=only, orphans=orphans, listener=progress.listener)
+        result = screen.lake.care(
+            *tables, dry_run=dry_run, only=only, orphans=orphans, listener=progress.listener
+        )
 
     def text() -> None:
         if not result.entries:
@@ -64,9 +84,14 @@ def _take_care(screen: Screen, tables: list[str], *, dry_run: bool, only: list[s
         size = sum(entry.bytes for entry in result.entries if entry.state in ("done", "reported"))
         states = [entry.state for entry in result.entries]
         counts = ", ".join(
-            f"{states.count(state)} {state}" for state in ("done", "reported", "skipped", "failed") if state in states
+            f"{states.count(state)} {state}"
+            for state in ("done", "reported", "skipped", "failed")
+            if state in states
         )
-        screen.say(f"{counts}; {format_size(size)}" + (" (dry run: nothing was changed)" if dry_run else ""))
+        screen.say(
+            f"{counts}; {format_size(size)}"
+            + (" (dry run: nothing was changed)" if dry_run else "")
+        )
 
     screen.show(care_json(result, dry_run=dry_run), text)
     if result.exit_code:
@@ -86,7 +111,9 @@ def _show_settings(screen: Screen, names: list[str]) -> None:
 
 def _show_view(screen: Screen, view: "CareView") -> None:
     screen.say(bold(view.table))
-    set_by = {key: (level, value) for level, own in view.overrides.items() for key, value in own.items()}
+    set_by = {
+        key: (level, value) for level, own in view.overrides.items() for key, value in own.items()
+    }
     rows = [
         (key, str(value), str(view.system[key]), f"{set_by[key][0]}" if key in set_by else "")
         for key, value in view.effective.items()
@@ -113,6 +140,10 @@ def _show_history(screen: Screen) -> None:
             )
             for entry in entries
         ]
-        screen.table(("at (UTC)", "action", "of", "state", "what", "size", "seconds"), rows, right=("size", "seconds"))
+        screen.table(
+            ("at (UTC)", "action", "of", "state", "what", "size", "seconds"),
+            rows,
+            right=("size", "seconds"),
+        )
 
     screen.show([care_entry_json(entry) for entry in entries], text)

@@ -37,7 +37,15 @@ def doctor(screen: Screen) -> None:
     findings = examine(lake, os.environ)
 
     def text() -> None:
-        rows = [(Styled(found.state, _COLOURS[found.state]), found.component, found.version, found.detail) for found in findings]
+        rows = [
+            (
+                Styled(found.state, _COLOURS[found.state]),
+                found.component,
+                found.version,
+                found.detail,
+            )
+            for found in findings
+        ]
         screen.table(("", "component", "version", "found"), rows)
         for found in findings:
             if found.fix:

@@ -32,14 +32,24 @@ lakebed fsck --rebuild-catalog
 
 def fsck(
     screen: Screen,
-    repair: Annotated[bool, typer.Option("--repair", help="Repair what can be repaired without losing anything.")] = False,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Repair what can be repaired without losing anything.")
+    ] = False,
     sample: Annotated[
         int | None,
-        typer.Option("--sample", min=0, help="How many data files, and metadata files, to read in full. Default: 200."),
+        typer.Option(
+            "--sample",
+            min=0,
+            help="How many data files, and metadata files, to read in full. Default: 200.",
+        ),
     ] = None,
     all: Annotated[bool, typer.Option("--all", help="Read every file in full.")] = False,
     rebuild: Annotated[
-        bool, typer.Option("--rebuild-catalog", help="Register every table the catalog does not know, from its metadata files.")
+        bool,
+        typer.Option(
+            "--rebuild-catalog",
+            help="Register every table the catalog does not know, from its metadata files.",
+        ),
     ] = False,
 ) -> None:
     """Check that catalog, files, pipelines and state agree."""
@@ -74,8 +84,9 @@ def _show(screen: Screen, checked: "FsckReport") -> None:
             screen.say(f"    next: {remedy}")
     looked = checked.looked
     screen.say(
-        f"{format_count(looked.tables)} tables, {format_count(looked.files)} files; {format_count(looked.read)} of them"
-        f" ({format_size(looked.bytes)}) read in full; problems: {format_count(checked.problems)}"
+        f"{format_count(looked.tables)} tables, {format_count(looked.files)} files;"
+        f" {format_count(looked.read)} of them ({format_size(looked.bytes)}) read in full;"
+        f" problems: {format_count(checked.problems)}"
     )
 
 
@@ -93,6 +104,9 @@ def _rebuild(screen: Screen) -> None:
         for location, why in rebuilt.skipped.items():
             screen.say(f"skipped {location}: {why}")
         count = format_count(len(rebuilt.tables))
-        screen.say(f"{count} tables registered; metadata files do not tell which landing files and runs they came from")
+        screen.say(
+            f"{count} tables registered; metadata files do not tell which landing files and runs"
+            " they came from"
+        )
 
     screen.show(rebuilt_json(rebuilt), text)

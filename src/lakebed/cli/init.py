@@ -25,10 +25,15 @@ lakebed init s3://bucket/lake --set catalog.kind=postgres --set catalog.url=post
 
 def init(
     screen: Screen,
-    path: Annotated[str | None, typer.Argument(help="Folder or s3:// address. Default: the current folder.")] = None,
-    template: Annotated[str | None, typer.Option("--template", metavar="NAME", help="Files to start with: shop.")] = None,
+    path: Annotated[
+        str | None, typer.Argument(help="Folder or s3:// address. Default: the current folder.")
+    ] = None,
+    template: Annotated[
+        str | None, typer.Option("--template", metavar="NAME", help="Files to start with: shop.")
+    ] = None,
     set: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting for lakebed.yaml; repeatable.")
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A setting for lakebed.yaml; repeatable."),
     ] = None,
 ) -> None:
     """Create a lake."""
@@ -42,11 +47,16 @@ def init(
     unset = variables_to_set(root, values, os.environ)
 
     def text() -> None:
-        screen.say(f"created a lake at {root} (catalog: {settings.catalog.kind}, timezone: {settings.timezone})")
+        screen.say(
+            f"created a lake at {root} (catalog: {settings.catalog.kind}, timezone:"
+            f" {settings.timezone})"
+        )
         for file in files:
             screen.say(f"  {file}")
         if unset:
-            screen.say("lakebed.yaml is in the bucket, so these variables must say how to reach it:")
+            screen.say(
+                "lakebed.yaml is in the bucket, so these variables must say how to reach it:"
+            )
         for name, value in unset.items():
             screen.say(f"  export {name}={shlex.quote(value)}")
         screen.say(f"next: lakebed doctor --lake {root}")

@@ -9,7 +9,14 @@ from lakebed.cli.output.formats import plural
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
-from lakebed.cli.parsing.options import ExcludeOption, SelectOption, SelectorsArgument, VarsOption, all_selectors, variables
+from lakebed.cli.parsing.options import (
+    ExcludeOption,
+    SelectOption,
+    SelectorsArgument,
+    VarsOption,
+    all_selectors,
+    variables,
+)
 from lakebed.errors import UnknownName, UsageError
 from lakebed.presentation.lineage import column_lineage_json, lineage_json
 
@@ -37,7 +44,9 @@ def lineage(
     selectors: SelectorsArgument = None,
     select: SelectOption = None,
     exclude: ExcludeOption = None,
-    columns: Annotated[bool, typer.Option("--columns", help="Show which columns each column comes from.")] = False,
+    columns: Annotated[
+        bool, typer.Option("--columns", help="Show which columns each column comes from.")
+    ] = False,
     format: Annotated[str, typer.Option("--format", help=f"{', '.join(_FORMATS)}.")] = "text",
     vars: VarsOption = None,
 ) -> None:
@@ -45,12 +54,16 @@ def lineage(
     if format not in _FORMATS:
         raise UnknownName("format", format, _FORMATS)
     if columns and format == "mermaid":
-        raise UsageError("mermaid draws tables, not columns.", next="Use --format text or json with --columns.")
+        raise UsageError(
+            "mermaid draws tables, not columns.", next="Use --format text or json with --columns."
+        )
     shown = replace(screen, as_json=screen.as_json or format == "json")
     pipelines, chosen = screen.lake.pipelines, all_selectors(selectors, select)
     if columns:
         traced = pipelines.column_lineage(*chosen, exclude=exclude or (), vars=variables(vars))
-        shown.show([column_lineage_json(one) for one in traced], lambda: _print_columns(shown, traced))
+        shown.show(
+            [column_lineage_json(one) for one in traced], lambda: _print_columns(shown, traced)
+        )
         return
     found = pipelines.lineage(*chosen, exclude=exclude or ())
     shown.show(lineage_json(found), lambda: _print(shown, found, drawn=format == "mermaid"))
@@ -97,5 +110,7 @@ def _sources(sources: "tuple[ColumnSource, ...] | None", one: "ColumnLineage") -
         return "no column"
     pins = one.inputs or {}
     return ", ".join(
-        f"{source.table}.{source.column}" + (f" at {pins[source.table]}" if pins.get(source.table) else "") for source in sources
+        f"{source.table}.{source.column}"
+        + (f" at {pins[source.table]}" if pins.get(source.table) else "")
+        for source in sources
     )

@@ -27,21 +27,41 @@ lakebed ls 'ecommerce.*.clean_*' --json
 def ls(
     screen: Screen,
     pattern: Annotated[
-        str | None, typer.Argument(help="A name, part of one, or a pattern with * and ?.", autocompletion=known_names)
+        str | None,
+        typer.Argument(
+            help="A name, part of one, or a pattern with * and ?.", autocompletion=known_names
+        ),
     ] = None,
 ) -> None:
     """List tables and views, including those that other programs created in the catalog."""
     lake = screen.lake
-    rows = [listed_table_json(str(table), metadata) for table, metadata in lake.tables.list(pattern).items()]
-    rows += [listed_view_json(str(view), metadata) for view, metadata in lake.tables.views(pattern).items()]
-    rows += [listed_foreign_json(entry, metadata) for entry, metadata in lake.tables.foreign(pattern).items()]
+    rows = [
+        listed_table_json(str(table), metadata)
+        for table, metadata in lake.tables.list(pattern).items()
+    ]
+    rows += [
+        listed_view_json(str(view), metadata)
+        for view, metadata in lake.tables.views(pattern).items()
+    ]
+    rows += [
+        listed_foreign_json(entry, metadata)
+        for entry, metadata in lake.tables.foreign(pattern).items()
+    ]
     kinds = any(row["kind"] != "table" for row in rows)
 
     def text() -> None:
         if not rows:
             screen.say("no tables" + (f" match {pattern!r}" if pattern else " yet"))
             return
-        heads = ("table", *(("kind",) if kinds else ()), "rows", "files", "size", "updated (UTC)", "branches")
+        heads = (
+            "table",
+            *(("kind",) if kinds else ()),
+            "rows",
+            "files",
+            "size",
+            "updated (UTC)",
+            "branches",
+        )
         shown = [tuple(_cell(row, head) for head in heads) for row in rows]
         screen.table(heads, shown, right=("rows", "files", "size", "branches"))
 

@@ -4,7 +4,21 @@ from typing import Annotated
 
 import typer
 
-from lakebed.cli import backup, care, doctor, fsck, init, lineage, ls, preview, query, query_log, run, runs, zone
+from lakebed.cli import (
+    backup,
+    care,
+    doctor,
+    fsck,
+    init,
+    lineage,
+    ls,
+    preview,
+    query,
+    query_log,
+    run,
+    runs,
+    zone,
+)
 from lakebed.cli.demo import command as demo
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import DebugOption, JsonOption, LakeOption, QuietOption
@@ -28,7 +42,10 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-VersionOption = Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")]
+VersionOption = Annotated[
+    bool,
+    typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit."),
+]
 
 
 @app.callback()

@@ -58,11 +58,20 @@ def run_gates(
 
     def show(judged: "GateResults", total: int) -> None:
         progress.total = total
-        progress.line(gates_label(judged), str(judged.table), _details(judged), _problems(judged, progress.row_limit))
+        progress.line(
+            gates_label(judged),
+            str(judged.table),
+            _details(judged),
+            _problems(judged, progress.row_limit),
+        )
 
     with screen.spinner("running the gates"):
         results = screen.lake.pipelines.test(
-            *all_selectors(selectors, select), exclude=exclude or (), vars=variables(vars), released=released, on_end=show
+            *all_selectors(selectors, select),
+            exclude=exclude or (),
+            vars=variables(vars),
+            released=released,
+            on_end=show,
         )
     labels = [gates_label(judged) for judged in results]
     took = time.monotonic() - began
@@ -79,7 +88,10 @@ def _details(judged: "GateResults") -> str:
         return judged.reason
     passed, total = sum(verdict.passed for verdict in judged.verdicts), len(judged.verdicts)
     took = sum(verdict.seconds for verdict in judged.verdicts)
-    return f"{plural(total, 'gate') if passed == total else f'{passed} of {total} gates'} passed in {took:.1f} s"
+    return (
+        f"{plural(total, 'gate') if passed == total else f'{passed} of {total} gates'} passed in"
+        f" {took:.1f} s"
+    )
 
 
 def _problems(judged: "GateResults", longest: int | None) -> Iterator[str]:
@@ -132,13 +144,20 @@ lakebed preview orders --limit 5 --json
 
 def preview(
     screen: Screen,
-    name: Annotated[str, typer.Argument(metavar="PIPELINE", help="Which one.", autocompletion=known_pipelines)],
-    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many rows to compute.")] = 20,
+    name: Annotated[
+        str, typer.Argument(metavar="PIPELINE", help="Which one.", autocompletion=known_pipelines)
+    ],
+    limit: Annotated[
+        int, typer.Option("--limit", min=1, max=1000, help="How many rows to compute.")
+    ] = 20,
     full_refresh: FullRefreshOption = False,
     vars: VarsOption = None,
     released: ReleasedOption = False,
 ) -> None:
-    """Show the first rows of a pipeline's result, from a zone's _samples/ if any. Writes nothing."""
+    """Show the first rows of a pipeline's result, from a zone's _samples/ if any.
+
+    Writes nothing.
+    """
     with screen.spinner(f"computing {limit} rows"):
         found = screen.lake.pipelines.preview(
             name, limit=limit, full_refresh=full_refresh, vars=variables(vars), released=released

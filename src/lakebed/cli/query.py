@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 _SHOWN = 1000  # rows on a screen
 _WIDEST = 10_000  # characters of a value, on a terminal
 
-SqlArgument = Annotated[str, typer.Argument(metavar="SQL", help="One SELECT in DuckDB's SQL; - reads it from standard input.")]
+SqlArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="SQL", help="One SELECT in DuckDB's SQL; - reads it from standard input."
+    ),
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -42,16 +47,31 @@ def query(
     screen: Screen,
     sql: SqlArgument,
     at: AtOption = None,
-    engine: Annotated[Literal["duckdb", "spark"], typer.Option("--engine", help="duckdb (without a JVM) or spark.")] = "duckdb",
-    limit: Annotated[int | None, typer.Option("--limit", min=0, help="At most this many rows.")] = None,
+    engine: Annotated[
+        Literal["duckdb", "spark"],
+        typer.Option("--engine", help="duckdb (without a JVM) or spark."),
+    ] = "duckdb",
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=0, help="At most this many rows.")
+    ] = None,
     format: Annotated[
         Literal["table", "csv", "json", "ndjson", "parquet", "arrow"] | None,
-        typer.Option("--format", help="table, csv, json, ndjson, parquet or arrow. Default: by the file's name."),
+        typer.Option(
+            "--format",
+            help="table, csv, json, ndjson, parquet or arrow. Default: by the file's name.",
+        ),
     ] = None,
-    output: Annotated[str | None, typer.Option("-o", "--output", metavar="FILE", help="Write to a file.")] = None,
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="FILE", help="Write to a file.")
+    ] = None,
     namespace: NamespaceOption = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Show which files would be read, and why; read nothing.")] = False,
-    profile: Annotated[bool, typer.Option("--profile", help="Show how long each step took.")] = False,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Show which files would be read, and why; read nothing."),
+    ] = False,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Show how long each step took.")
+    ] = False,
 ) -> None:
     """Query the lake's tables in SQL, all as of one point in time. Starts no JVM."""
     from lakebed.query.results.export import format_of
@@ -62,29 +82,47 @@ def query(
         _explain(screen, lake.explain(text, at=at, namespace=namespace))
         return
     chosen = format or (format_of(output) if output else "json" if screen.as_json else "table")
-    with lake.query(text, at=at, engine=engine, limit=limit, namespace=namespace, profile=profile, route="cli") as result:
+    with lake.query(
+        text, at=at, engine=engine, limit=limit, namespace=namespace, profile=profile, route="cli"
+    ) as result:
         _hand_over(screen, result, chosen, output, limit=limit)
         if profile:
             _profile(screen, result)
 
 
-def _hand_over(screen: Screen, result: "QueryResult", format: Any, output: str | None, *, limit: int | None) -> None:
+def _hand_over(
+    screen: Screen, result: "QueryResult", format: Any, output: str | None, *, limit: int | None
+) -> None:
     from lakebed.query.results.export import BINARY, new_file, write
 
     if output:
         if format == "table":
-            raise UsageError("the format table is for the screen only.", next="Choose another --format.")
+            raise UsageError(
+                "the format table is for the screen only.", next="Choose another --format."
+            )
         with new_file(output) as file:
             write(result, format, file)
         if result.profile:
             screen.progress(f"{plural(result.profile.rows, 'row')} written to {output}")
     elif format == "table":
-        count, more = show_table(screen, result, most=limit if limit is not None else _SHOWN, widest=screen.text_limit(_WIDEST))
-        shown_rows = f"the first {plural(count, 'row')}; more with --limit or -o FILE" if more else plural(count, "row")
+        count, more = show_table(
+            screen,
+            result,
+            most=limit if limit is not None else _SHOWN,
+            widest=screen.text_limit(_WIDEST),
+        )
+        shown_rows = (
+            f"the first {plural(count, 'row')}; more with --limit or -o FILE"
+            if more
+            else plural(count, "row")
+        )
         if not screen.quiet:
             screen.say(shown_rows)
     elif format in BINARY and sys.stdout.isatty():
-        raise UsageError(f"{format} cannot be shown on a screen.", next="Add -o FILE, or pipe it to another program.")
+        raise UsageError(
+            f"{format} cannot be shown on a screen.",
+            next="Add -o FILE, or pipe it to another program.",
+        )
     elif not screen.quiet:
         write(result, format, sys.stdout.buffer)
 
@@ -95,10 +133,17 @@ def _profile(screen: Screen, result: "QueryResult") -> None:
         return
     read = result.explain()
     files, size = sum(table.files for table in read), sum(table.bytes for table in read)
-    screen.progress(f"planned in {took.plan_ms:.1f} ms, ran in {took.run_ms:.1f} ms, {plural(took.rows, 'row')}")
-    screen.progress(f"{plural(files, 'file')} of {sum(table.total_files for table in read)}, {format_size(size)}")
+    screen.progress(
+        f"planned in {took.plan_ms:.1f} ms, ran in {took.run_ms:.1f} ms, {plural(took.rows, 'row')}"
+    )
+    screen.progress(
+        f"{plural(files, 'file')} of {sum(table.total_files for table in read)},"
+        f" {format_size(size)}"
+    )
     for step in took.operators[:12]:
-        screen.progress(f"{step.ms:9.2f} ms  {format_count(step.rows):>12} rows  {step.name}  {step.detail}")
+        screen.progress(
+            f"{step.ms:9.2f} ms  {format_count(step.rows):>12} rows  {step.name}  {step.detail}"
+        )
 
 
 _EXPLAIN = """
@@ -107,9 +152,14 @@ lakebed explain "SELECT * FROM orders" --at yesterday_tag --json
 """
 
 
-def explain(screen: Screen, sql: SqlArgument, at: AtOption = None, namespace: NamespaceOption = None) -> None:
+def explain(
+    screen: Screen, sql: SqlArgument, at: AtOption = None, namespace: NamespaceOption = None
+) -> None:
     """Show which files of each table a query would read, and why, without reading them."""
-    _explain(screen, screen.lake.explain(sys.stdin.read() if sql == "-" else sql, at=at, namespace=namespace))
+    _explain(
+        screen,
+        screen.lake.explain(sys.stdin.read() if sql == "-" else sql, at=at, namespace=namespace),
+    )
 
 
 def _explain(screen: Screen, tables: "tuple[TableExplanation, ...]") -> None:
@@ -123,13 +173,19 @@ def _explain(screen: Screen, tables: "tuple[TableExplanation, ...]") -> None:
             screen.say(bold(table.table), at)
             if table.how not in ("metadata", "view", "spark"):
                 size = f"{format_size(table.bytes)} of {format_size(table.total_bytes)}"
-                read = f"{format_count(table.files)} of {format_count(table.total_files)} files, {size}"
+                read = (
+                    f"{format_count(table.files)} of {format_count(table.total_files)} files,"
+                    f" {size}"
+                )
                 screen.say(f"  reads {read}; at most {plural(table.rows, 'row')}")
             screen.say(f"  {table.reason}: {REASONS[table.reason]}")
             if table.why:
                 screen.say(f"  needs Spark for: {table.why}")
             if table.how == "iceberg":
-                screen.say("  read through DuckDB's Iceberg reader: rows were deleted, or nested fields have changed")
+                screen.say(
+                    "  read through DuckDB's Iceberg reader: rows were deleted, or nested fields"
+                    " have changed"
+                )
             if table.condition:
                 screen.say(f"  files chosen by: {table.condition}")
             if table.columns:

@@ -29,7 +29,9 @@ lakebed query "SELECT principal, count(*) FROM system.query_log GROUP BY ALL"
 def query_log(
     screen: Screen,
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many queries to show.")] = 20,
-    failed: Annotated[bool, typer.Option("--failed", help="Only queries that were refused, stopped or failed.")] = False,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="Only queries that were refused, stopped or failed.")
+    ] = False,
 ) -> None:
     """Show the last queries, newest first."""
     entries = screen.lake.query_log.entries(newest_first=True)
@@ -48,6 +50,10 @@ def query_log(
             )
             for one in found
         ]
-        screen.table(["when (UTC)", "status", "rows", "ms", "route", "who", "query"], rows, right=("rows", "ms"))
+        screen.table(
+            ["when (UTC)", "status", "rows", "ms", "route", "who", "query"],
+            rows,
+            right=("rows", "ms"),
+        )
 
     screen.show([logged_query_json(entry) for entry in found], text)

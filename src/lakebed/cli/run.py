@@ -54,17 +54,31 @@ def run(
     select: SelectOption = None,
     exclude: ExcludeOption = None,
     full_refresh: FullRefreshOption = False,
-    fail_fast: Annotated[bool, typer.Option("-x", "--fail-fast", help="Start nothing more after the first failure.")] = False,
+    fail_fast: Annotated[
+        bool, typer.Option("-x", "--fail-fast", help="Start nothing more after the first failure.")
+    ] = False,
     threads: ThreadsOption = 1,
     vars: VarsOption = None,
     released: ReleasedOption = False,
-    together: Annotated[bool, typer.Option("--together", help="Publish all tables in one step, or none of them.")] = False,
+    together: Annotated[
+        bool, typer.Option("--together", help="Publish all tables in one step, or none of them.")
+    ] = False,
     wait: WaitOption = 0.0,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan, and change nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the plan, and change nothing.")
+    ] = False,
 ) -> None:
     """Run pipelines. Each table is published once its gates pass."""
     if dry_run:
-        plan(screen, selectors, select, exclude, full_refresh=full_refresh, vars=vars, released=released)
+        plan(
+            screen,
+            selectors,
+            select,
+            exclude,
+            full_refresh=full_refresh,
+            vars=vars,
+            released=released,
+        )
         return
     lake = screen.lake
 
@@ -92,9 +106,13 @@ lakebed retry --threads 4
 
 
 def retry(screen: Screen, threads: ThreadsOption = 1, wait: WaitOption = 0.0) -> None:
-    """Run again what failed or was skipped in the last build, with the same variables and options."""
+    """Run again what failed or was skipped in the last build, with the same variables and
+    options.
+    """
     lake = screen.lake
-    _build(screen, lambda listener: lake.pipelines.retry(threads=threads, wait=wait, listener=listener))
+    _build(
+        screen, lambda listener: lake.pipelines.retry(threads=threads, wait=wait, listener=listener)
+    )
 
 
 def _build(screen: Screen, start: "Callable[[RunListener], BuildResult]") -> None:
@@ -146,7 +164,9 @@ def _show_plans(screen: Screen, plans: "tuple[RunPlan, ...]") -> None:
 
     def text() -> None:
         for plan in plans:
-            screen.say(bold(plan.table), f" {': '.join(filter(None, (plan_strategy(plan), plan.reason)))}")
+            screen.say(
+                bold(plan.table), f" {': '.join(filter(None, (plan_strategy(plan), plan.reason)))}"
+            )
             for number, step in enumerate(plan.steps, start=1):
                 screen.say(f"  {number:>2}. {step_text(step)}")
         if not plans:

@@ -50,10 +50,16 @@ def ls(
     screen: Screen,
     table: Annotated[
         str | None,
-        typer.Option("--table", metavar="TABLE", help="Only runs of this table.", autocompletion=known_tables),
+        typer.Option(
+            "--table", metavar="TABLE", help="Only runs of this table.", autocompletion=known_tables
+        ),
     ] = None,
-    state: Annotated[str | None, typer.Option("--state", help=f"Only runs in this state: {', '.join(_STATES)}.")] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=10_000, help="How many runs to show.")] = 50,
+    state: Annotated[
+        str | None, typer.Option("--state", help=f"Only runs in this state: {', '.join(_STATES)}.")
+    ] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", min=1, max=10_000, help="How many runs to show.")
+    ] = 50,
 ) -> None:
     """List runs, newest first."""
     if state is not None and state not in _STATES:
@@ -78,7 +84,9 @@ def ls(
             for record in records
         ]
         screen.table(
-            ("run", "table", "state", "of", "started (UTC)", "seconds", "rows", "message"), rows, right=("seconds", "rows")
+            ("run", "table", "state", "of", "started (UTC)", "seconds", "rows", "message"),
+            rows,
+            right=("seconds", "rows"),
         )
 
     screen.show([run_json(record) for record in records], text)
@@ -98,7 +106,10 @@ lakebed runs show 019a5c3e2f10 --logs
 def show(
     screen: Screen,
     run: Annotated[
-        str, typer.Argument(metavar="RUN", help="An id, the start of one, or last.", autocompletion=known_runs)
+        str,
+        typer.Argument(
+            metavar="RUN", help="An id, the start of one, or last.", autocompletion=known_runs
+        ),
     ] = "last",
     logs: Annotated[bool, typer.Option("--logs", help="Include the run's log.")] = False,
 ) -> None:
@@ -109,7 +120,12 @@ def show(
 
     def text() -> None:
         screen.say(bold(record.table), f" {run_label(record)} [{run_details(record)}]")
-        for line in (*_summary_lines(record), *_error(record), *_gates(record), *(log or "").splitlines()):
+        for line in (
+            *_summary_lines(record),
+            *_error(record),
+            *_gates(record),
+            *(log or "").splitlines(),
+        ):
             screen.say(f"  {line}")
 
     screen.show(run_with_log_json(record, log), text)
@@ -117,14 +133,22 @@ def show(
 
 def _summary_lines(record: "RunRecord") -> "Iterator[str]":
     yield f"run {record.run_id}, attempt {record.attempt}, build {record.invocation}"
-    yield f"started {format_time(record.started_at)} UTC" + (f", ended {format_time(record.ended_at)}" if record.ended_at else "")
+    yield f"started {format_time(record.started_at)} UTC" + (
+        f", ended {format_time(record.ended_at)}" if record.ended_at else ""
+    )
     if record.release:
         yield f"{run_source(record)} ({record.release[:12]})"
     if record.rows:
-        yield "rows " + ", ".join(f"{name} {format_count(count)}" for name, count in record.rows.items())
+        yield "rows " + ", ".join(
+            f"{name} {format_count(count)}" for name, count in record.rows.items()
+        )
     yield f"snapshot {record.snapshot} on {record.ref}" if record.snapshot else "no new snapshot"
     for pin in record.inputs:
-        yield f"read {pin.table} at {pin.snapshot}" if pin.snapshot else f"read {pin.table} (no rows yet)"
+        yield (
+            f"read {pin.table} at {pin.snapshot}"
+            if pin.snapshot
+            else f"read {pin.table} (no rows yet)"
+        )
     for zone, count in record.files.items():
         yield f"read {count} {'file' if count == 1 else 'files'} of {zone}"
     for file in record.set_aside:

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 ZoneArgument = Annotated[
-    str, typer.Argument(metavar="ZONE", help="namespace.zone, or just the zone.", autocompletion=known_zones)
+    str,
+    typer.Argument(
+        metavar="ZONE", help="namespace.zone, or just the zone.", autocompletion=known_zones
+    ),
 ]
 
 
@@ -37,7 +40,9 @@ lakebed zone ls --json
 
 
 def ls(screen: Screen) -> None:
-    """List zones: how many files are waiting, processed or quarantined, and which tables read them."""
+    """List zones: how many files are waiting, processed or quarantined, and which tables
+    read them.
+    """
     found = screen.lake.zones.list()
     numbers = ("waiting", "taken", "processed", "quarantined")
 
@@ -76,11 +81,22 @@ def show(screen: Screen, zone: ZoneArgument) -> None:
     def text() -> None:
         screen.say(bold(found.zone), f" read by {', '.join(zone_readers(found)) or 'no pipeline'}")
         if found.types:
-            names = [f"{one.column} ({one.pattern})" if one.pattern else one.column for one in found.types]
-            types = [(name, one.type, one.said_by) for name, one in zip(names, found.types, strict=True)]
+            names = [
+                f"{one.column} ({one.pattern})" if one.pattern else one.column
+                for one in found.types
+            ]
+            types = [
+                (name, one.type, one.said_by) for name, one in zip(names, found.types, strict=True)
+            ]
             screen.table(("column", "read as", "by"), types)
         rows = [
-            (file.path, file.state, format_size(file.size), format_time(file.modified), _file_details(file))
+            (
+                file.path,
+                file.state,
+                format_size(file.size),
+                format_time(file.modified),
+                _file_details(file),
+            )
             for file in found.files
         ]
         if rows:
@@ -112,10 +128,21 @@ def put(
     screen: Screen,
     zone: ZoneArgument,
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE", exists=True, dir_okay=False, readable=True, help="Files on this machine.")
+        list[Path],
+        typer.Argument(
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            readable=True,
+            help="Files on this machine.",
+        ),
     ],
-    replace: Annotated[bool, typer.Option("--replace", help="Replace files of the same names.")] = False,
-    sample: Annotated[bool, typer.Option("--sample", help="Put them into the samples, which previews read.")] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace files of the same names.")
+    ] = False,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Put them into the samples, which previews read.")
+    ] = False,
 ) -> None:
     """Put files into a zone. Give the full name to create a new zone."""
     with screen.spinner("copying files"):

@@ -48,13 +48,23 @@ class EngineFrames:
         return count_rows(self._duckdb, selection, scan, memory=memory)
 
     def relation(
-        self, selection: TableSelection, scan: Scan, request: ReadRequest, *, memory: str | None, on_end: Callable[[], None]
+        self,
+        selection: TableSelection,
+        scan: Scan,
+        request: ReadRequest,
+        *,
+        memory: str | None,
+        on_end: Callable[[], None],
     ) -> Any:
         from lakebed.engines.duckdb.streams import private_relation
 
-        return private_relation(self._duckdb, selection, scan, request, memory=memory, on_end=on_end)
+        return private_relation(
+            self._duckdb, selection, scan, request, memory=memory, on_end=on_end
+        )
 
-    def polars_frame(self, schema: "pa.Schema", columns: tuple[ScanColumn, ...], batches: Batches) -> "pl.LazyFrame":
+    def polars_frame(
+        self, schema: "pa.Schema", columns: tuple[ScanColumn, ...], batches: Batches
+    ) -> "pl.LazyFrame":
         from lakebed.engines.polars import lazy_frame
 
         return lazy_frame(schema, columns, batches)

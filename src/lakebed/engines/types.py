@@ -1,4 +1,7 @@
-"""The engines' own types, for annotations elsewhere. Only ever imported by type checkers: it loads everything."""
+"""The engines' own types, for annotations elsewhere.
+
+Only ever imported by type checkers: it loads everything.
+"""
 
 from duckdb import DuckDBPyRelation as DuckRelation
 from pyiceberg.catalog import Catalog as IcebergCatalog

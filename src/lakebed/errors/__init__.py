@@ -27,12 +27,12 @@
     ├── FileMissing             a file that should be there is not
     ├── FileExists              the file exists, and must not be overwritten
     ├── DamagedTable            a table's metadata cannot be read
-    ├── PointsElsewhere         a table points to files outside of the lake, which was copied or moved
+    ├── PointsElsewhere         a table points outside the lake, which was copied or moved
     ├── PathUnresolved          the path of a table's file cannot be resolved
     ├── DamagedDatabase         the lake's database file is damaged
     ├── DamagedRelease          files of a release or saved draft are missing or changed
     ├── NewerLake               the lake's database was written by a newer Lakebed
-    ├── NewerFormat             a table has a newer Iceberg format version than this Lakebed supports
+    ├── NewerFormat             a table has a newer Iceberg format than this Lakebed supports
     ├── Conflict                another process was faster; nothing was published
     │   ├── PointerMoved        the table changed in the meantime (a retry helps)
     │   ├── Diverged            the ref is no longer an ancestor of the branch: rebuild the branch
@@ -43,14 +43,14 @@
     │   └── FilesChanged        they changed while being read (a retry helps)
     ├── GateFailed              a quality gate found bad rows; the table is unchanged
     ├── NotPublished            another run of the same build failed, and all are published together
-    ├── OutcomeUnknown          it is unknown whether a run was published; it is not retried automatically
+    ├── OutcomeUnknown          whether a run was published is unknown; it is not retried
     ├── QueryEnded              a query was stopped: a limit of time, memory or rows, or cancelled
     ├── RunFailed               a pipeline's code, or the engine on its behalf, failed
     └── SparkFailed             Spark could not be started or died
 
-`what` happened, `where`, whether data is `safe`, and what to do `next` are attributes of every error; `retryable`
-says whether the same call may succeed later without a change, `overtaken` that starting over may succeed at once;
-`exit_code` is what the command line returns.
+`what` happened, `where`, whether data is `safe`, and what to do `next` are attributes of every
+error; `retryable` says whether the same call may succeed later without a change, `overtaken` that
+starting over may succeed at once; `exit_code` is what the command line returns.
 """
 
 from lakebed.errors.base import (

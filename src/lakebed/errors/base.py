@@ -12,10 +12,14 @@ class LakebedError(Exception):
     """Something Lakebed will not or cannot do."""
 
     retryable: ClassVar[bool] = False  # the same call may succeed later
-    overtaken: ClassVar[bool] = False  # what was read is out of date: starting over may succeed at once
+    overtaken: ClassVar[bool] = (
+        False  # what was read is out of date: starting over may succeed at once
+    )
     exit_code: ClassVar[int] = 2
 
-    def __init__(self, what: str, *, where: str = "", safe: str = NOTHING_CHANGED, next: str = "") -> None:
+    def __init__(
+        self, what: str, *, where: str = "", safe: str = NOTHING_CHANGED, next: str = ""
+    ) -> None:
         self.what, self.where, self.safe, self.next = what, where, safe, next
         super().__init__(what)
 
@@ -25,7 +29,13 @@ class LakebedError(Exception):
 
     def as_dict(self) -> dict[str, str]:
         """The parts of the message by name, as run records and JSON have them."""
-        return {"kind": type(self).__name__, "what": self.what, "where": self.where, "safe": self.safe, "next": self.next}
+        return {
+            "kind": type(self).__name__,
+            "what": self.what,
+            "where": self.where,
+            "safe": self.safe,
+            "next": self.next,
+        }
 
 
 def near(name: str, known: Iterable[str]) -> tuple[str, ...]:
@@ -34,7 +44,11 @@ def near(name: str, known: Iterable[str]) -> tuple[str, ...]:
     The last parts must be similar too: two tables are not similar because they share a namespace.
     """
     folded, by_folded = name.casefold(), {word.casefold(): word for word in known}
-    alike = [word for word in by_folded if get_close_matches(_last_part(folded), [_last_part(word)], cutoff=_ALIKE)]
+    alike = [
+        word
+        for word in by_folded
+        if get_close_matches(_last_part(folded), [_last_part(word)], cutoff=_ALIKE)
+    ]
     return tuple(by_folded[match] for match in get_close_matches(folded, alike, n=3, cutoff=_ALIKE))
 
 

@@ -44,7 +44,10 @@ class OutcomeUnknown(LakebedError):
         super().__init__(
             f"it is unknown whether it was published: {why}",
             safe="Its rows are in the table once or not at all.",
-            next=f"When the catalog is back, check with: lakebed runs show {run}. If it was not published: lakebed retry",
+            next=(
+                f"When the catalog is back, check with: lakebed runs show {run}. If it was not"
+                " published: lakebed retry"
+            ),
         )
 
 
@@ -61,7 +64,13 @@ class RunFailed(LakebedError):
     exit_code = 1
 
     def __init__(
-        self, what: str, *, where: str = "", line: int | None = None, safe: str = "The table is unchanged.", next: str = ""
+        self,
+        what: str,
+        *,
+        where: str = "",
+        line: int | None = None,
+        safe: str = "The table is unchanged.",
+        next: str = "",
     ) -> None:
         self.line = line  # in the statement as the engine got it
         super().__init__(what, where=where, safe=safe, next=next)
@@ -74,4 +83,6 @@ class SparkFailed(LakebedError):
 
     def __init__(self, why: str, *, log: str = "", next: str = "") -> None:
         self.log = log
-        super().__init__(f"Spark could not be started: {why}", next=next or (f"Its log: {log}" if log else ""))
+        super().__init__(
+            f"Spark could not be started: {why}", next=next or (f"Its log: {log}" if log else "")
+        )

@@ -18,7 +18,9 @@ def same_line(line: int) -> int:
 
 @dataclass(frozen=True)
 class SourceText:
-    """A template, or the SQL it produced; `line_of` gives the line of the file for a line of the text."""
+    """A template, or the SQL it produced; `line_of` gives the line of the file for a line of the
+    text.
+    """
 
     text: str
     where: str
@@ -32,14 +34,23 @@ class SourceText:
         """An error about what is at this offset of the text."""
         line = self.text.count("\n", 0, at) + 1
         excerpt, column = self._line_around(at)
-        return BadPipeline(what, where=self.where, line=self.line_of(line), excerpt=excerpt, column=column, next=next)
+        return BadPipeline(
+            what,
+            where=self.where,
+            line=self.line_of(line),
+            excerpt=excerpt,
+            column=column,
+            next=next,
+        )
 
     def _line(self, line: int | None) -> str:
         lines = _NEWLINE.split(self.text)
         return lines[line - 1].rstrip()[:_LONGEST_LINE] if line and line <= len(lines) else ""
 
     def _line_around(self, at: int) -> tuple[str, int]:
-        """The line around an offset, or part of a long one, and the offset in it, counted from 0."""
+        """The line around an offset, or part of a long one, and the offset in it, counted
+        from 0.
+        """
         start = self.text.rfind("\n", 0, at) + 1
         end = self.text.find("\n", at)
         whole = self.text[start : end if end >= 0 else len(self.text)].expandtabs(1).rstrip()

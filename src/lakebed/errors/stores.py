@@ -14,7 +14,10 @@ class MissingExtra(MissingPart):
 
     def __init__(self, extra: str, purpose: str) -> None:
         self.extra = extra
-        super().__init__(f"{purpose} needs more packages.", next=f"Install them with: pip install 'lakebed[{extra}]'")
+        super().__init__(
+            f"{purpose} needs more packages.",
+            next=f"Install them with: pip install 'lakebed[{extra}]'",
+        )
 
 
 class MissingJava(MissingPart):
@@ -25,8 +28,10 @@ class MissingJava(MissingPart):
         seen = f" Found only {found}." if found else ""
         super().__init__(
             f"Spark needs Java 17 or 21, which was not found.{seen}",
-            next="Install one (Debian: apt-get install openjdk-17-jre-headless), point JAVA_HOME at one, "
-            "or get one from PyPI: pip install 'lakebed[java]'",
+            next=(
+                "Install one (Debian: apt-get install openjdk-17-jre-headless), point JAVA_HOME at"
+                " one, or get one from PyPI: pip install 'lakebed[java]'"
+            ),
         )
 
 
@@ -38,14 +43,25 @@ class MissingJars(MissingPart):
     def __init__(self, jars: Iterable[str], cache: str, why: str) -> None:
         self.jars = tuple(jars)
         super().__init__(
-            f"the jars {', '.join(self.jars)} are not in the cache and could not be downloaded: {why}",
+            f"the jars {', '.join(self.jars)} are not in the cache and could not be downloaded:"
+            f" {why}",
             where=cache,
-            next="Go online once, copy the folder from another machine, or set spark.jars to local files.",
+            next=(
+                "Go online once, copy the folder from another machine, or set spark.jars to local"
+                " files."
+            ),
         )
 
 
-_TOO_MANY = ("too many clients", "too many connections", "remaining connection slots")  # as PostgreSQL words it
-_FEWER = "Raise the server's max_connections or the role's limit, or run fewer pipelines at once (--threads)."
+_TOO_MANY = (
+    "too many clients",
+    "too many connections",
+    "remaining connection slots",
+)  # as PostgreSQL words it
+_FEWER = (
+    "Raise the server's max_connections or the role's limit, or run fewer pipelines at once"
+    " (--threads)."
+)
 
 
 class Unavailable(LakebedError):
@@ -63,7 +79,14 @@ class CatalogUnreachable(Unavailable):
         super().__init__(
             f"the catalog does not respond: {why}",
             where=catalog,
-            next=_FEWER if too_many else "Check that it is running and that LAKEBED_CATALOG_* are right, then: lakebed doctor",
+            next=(
+                _FEWER
+                if too_many
+                else (
+                    "Check that it is running and that LAKEBED_CATALOG_* are right, then: lakebed"
+                    " doctor"
+                )
+            ),
         )
 
 
@@ -73,7 +96,9 @@ class CatalogFull(Unavailable):
     def __init__(self, catalog: str, why: str) -> None:
         self.catalog = catalog
         super().__init__(
-            f"the disk of the catalog is full: {why}", where=catalog, next="Free space on that disk, then run the command again."
+            f"the disk of the catalog is full: {why}",
+            where=catalog,
+            next="Free space on that disk, then run the command again.",
         )
 
 
@@ -85,7 +110,9 @@ class FilesUnreachable(Unavailable):
         super().__init__(
             f"the file store does not respond: {why}",
             where=store,
-            next="Check that it is running and that LAKEBED_FILES_* are right, then: lakebed doctor",
+            next=(
+                "Check that it is running and that LAKEBED_FILES_* are right, then: lakebed doctor"
+            ),
         )
 
 
@@ -121,7 +148,11 @@ class UnsafeStore(LakebedError):
 
     def __init__(self, store: str, why: str) -> None:
         self.store = store
-        super().__init__(why, where=store, next="Use a store whose create-if-absent is atomic (AWS S3, SeaweedFS 4.48+).")
+        super().__init__(
+            why,
+            where=store,
+            next="Use a store whose create-if-absent is atomic (AWS S3, SeaweedFS 4.48+).",
+        )
 
 
 class FileMissing(LakebedError):

@@ -11,7 +11,10 @@ class DamagedTable(LakebedError):
         super().__init__(
             f"the metadata of {table} cannot be read: {why}",
             where=location,
-            next="If the lake's folder or bucket was moved: lakebed relocate; otherwise see what else is damaged: lakebed fsck",
+            next=(
+                "If the lake's folder or bucket was moved: lakebed relocate; otherwise see what"
+                " else is damaged: lakebed fsck"
+            ),
         )
 
 
@@ -22,7 +25,10 @@ class PointsElsewhere(LakebedError):
         self.table, self.location = table, location
         super().__init__(
             f"{table} points to {location}, outside of this lake; it should be in {here}.",
-            next="If the lake was copied or moved, make its tables point to their files here: lakebed relocate",
+            next=(
+                "If the lake was copied or moved, make its tables point to their files here:"
+                " lakebed relocate"
+            ),
         )
 
 
@@ -46,7 +52,10 @@ class DamagedDatabase(LakebedError):
         super().__init__(
             f"the lake's database is damaged: {why}.",
             where=database,
-            next="Move the file away, then: lakebed restore BACKUP --newest; without a backup: lakebed fsck --rebuild-catalog",
+            next=(
+                "Move the file away, then: lakebed restore BACKUP --newest; without a backup:"
+                " lakebed fsck --rebuild-catalog"
+            ),
         )
 
 
@@ -60,7 +69,8 @@ class NewerLake(LakebedError):
     def __init__(self, found: int, known: int) -> None:
         self.found, self.known = found, known
         super().__init__(
-            f"the lake's database has schema version {found}; this Lakebed supports versions up to {known}.",
+            f"the lake's database has schema version {found}; this Lakebed supports versions up to"
+            f" {known}.",
             next="Upgrade Lakebed: pip install -U lakebed",
         )
 
@@ -71,7 +81,8 @@ class NewerFormat(LakebedError):
     def __init__(self, location: str, found: int, known: int) -> None:
         self.location, self.found, self.known = location, found, known
         super().__init__(
-            f"a table has Iceberg format version {found}; this Lakebed supports versions up to {known}.",
+            f"a table has Iceberg format version {found}; this Lakebed supports versions up to"
+            f" {known}.",
             where=location,
             next="Upgrade Lakebed: pip install -U lakebed",
         )
@@ -92,7 +103,9 @@ class PointerMoved(Conflict):
     def __init__(self, table: str) -> None:
         self.table = table
         super().__init__(
-            f"{table} was changed by another process in the meantime.", safe="Nothing was published.", next="Try again."
+            f"{table} was changed by another process in the meantime.",
+            safe="Nothing was published.",
+            next="Try again.",
         )
 
 
@@ -118,8 +131,12 @@ class LeaseHeld(Conflict):
     def __init__(self, name: str, holder: str, silent_for: float, limit: float) -> None:
         self.name, self.holder, self.silent_for, self.limit = name, holder, silent_for, limit
         super().__init__(
-            f"{name} is held by {holder} (silent for {silent_for:.0f} s; after {limit:.0f} s of silence the lease is free).",
-            next="Wait for it (run, retry and table rollback take --wait SECONDS), or stop that process.",
+            f"{name} is held by {holder} (silent for {silent_for:.0f} s; after {limit:.0f} s of"
+            " silence the lease is free).",
+            next=(
+                "Wait for it (run, retry and table rollback take --wait SECONDS), or stop that"
+                " process."
+            ),
         )
 
 
@@ -129,7 +146,8 @@ class LeaseLost(Conflict):
     def __init__(self, name: str, holder: str) -> None:
         self.name, self.holder = name, holder
         super().__init__(
-            f"the lease on {name} was lost{f' to {holder}' if holder else ''}: it was not renewed in time.",
+            f"the lease on {name} was lost{f' to {holder}' if holder else ''}: it was not renewed"
+            " in time.",
             safe="Nothing was published.",
             next="Run it again.",
         )

@@ -7,9 +7,12 @@ _HEAD = "Traceback (most recent call last):"
 _END = re.compile(r"\n\s+at [\w.$]+[(/]|\n\s*(?:JVM stacktrace|Driver stacktrace|Caused by:)")
 _PYSPARK_ABOVE = re.compile(
     rf"(?<={re.escape(_HEAD)}\n)"
-    r'(?:  File "[^"\n]*(?:-packages|python|pyspark\.zip)/pyspark/[^\n]*\n(?:    [^\n]*\n)*)+(?=  File ")'
+    r'(?:  File "[^"\n]*(?:-packages|python|pyspark\.zip)/pyspark/[^\n]*\n(?:    [^\n]*\n)*)+(?= '
+    r' File ")'
 )
-_PIPELINE = re.compile(r'^  File "<([^"\n]+/pipeline\.py)>", line (\d+)', re.MULTILINE)  # as `run_code` names them
+_PIPELINE = re.compile(
+    r'^  File "<([^"\n]+/pipeline\.py)>", line (\d+)', re.MULTILINE
+)  # as `run_code` names them
 _LONGEST_LINE, _LONGEST = 300, 3000
 
 
@@ -37,7 +40,10 @@ def worker_traceback(said: str) -> WorkerTraceback | None:
     if not head:
         return None
     whole = _PYSPARK_ABOVE.sub("", head + _END.split(rest, maxsplit=1)[0].rstrip())
-    lines = [line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…" for line in whole.splitlines()]
+    lines = [
+        line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…"
+        for line in whole.splitlines()
+    ]
     frames = _PIPELINE.findall(whole)
     file, line = frames[-1] if frames else ("", None)
     return WorkerTraceback(_raised(lines), _last(lines), file, int(line) if line else None)
@@ -45,7 +51,9 @@ def worker_traceback(said: str) -> WorkerTraceback | None:
 
 def _raised(lines: list[str]) -> str:
     """The exception: the first line after the innermost frame that is not part of it."""
-    innermost = max((number for number, line in enumerate(lines) if line.startswith('  File "')), default=0)
+    innermost = max(
+        (number for number, line in enumerate(lines) if line.startswith('  File "')), default=0
+    )
     return next((line for line in lines[innermost + 1 :] if line[:1].strip()), lines[-1])
 
 

@@ -27,7 +27,9 @@ class LakeExists(UsageError):
     def __init__(self, root: str) -> None:
         self.root = root
         super().__init__(
-            "there already is a lake here.", where=root, next="Look at it with: lakebed doctor, or choose another folder."
+            "there already is a lake here.",
+            where=root,
+            next="Look at it with: lakebed doctor, or choose another folder.",
         )
 
 
@@ -43,9 +45,20 @@ class BadText(UsageError):
     """A file written for Lakebed is wrong, at a certain line."""
 
     def __init__(
-        self, what: str, *, where: str, line: int | None = None, excerpt: str = "", column: int | None = None, next: str = ""
+        self,
+        what: str,
+        *,
+        where: str,
+        line: int | None = None,
+        excerpt: str = "",
+        column: int | None = None,
+        next: str = "",
     ) -> None:
-        self.line, self.excerpt, self.column = line, excerpt, column  # the column in the excerpt, from 0
+        self.line, self.excerpt, self.column = (
+            line,
+            excerpt,
+            column,
+        )  # the column in the excerpt, from 0
         place = f"{where}:{line}" if line else where
         mark = "" if column is None else f"  {' ' * len(str(line))} | {' ' * column}^\n"
         shown = f"{what}\n  {line} | {excerpt}\n{mark}" if line and excerpt else what
@@ -69,7 +82,9 @@ class BadName(UsageError):
 
     def __init__(self, kind: str, name: str, why: str) -> None:
         self.kind, self.name = kind, name
-        super().__init__(f"{name!r} cannot be the name of a {kind}: {why}.", next="Choose another name.")
+        super().__init__(
+            f"{name!r} cannot be the name of a {kind}: {why}.", next="Choose another name."
+        )
 
 
 class NameCollision(UsageError):
@@ -78,7 +93,8 @@ class NameCollision(UsageError):
     def __init__(self, first: str, second: str, shared: str) -> None:
         self.first, self.second, self.shared = first, second, shared
         super().__init__(
-            f"{first} and {second} would both be the table {shared} (names are compared ignoring case).",
+            f"{first} and {second} would both be the table {shared} (names are compared ignoring"
+            " case).",
             next="Rename one of them.",
         )
 

@@ -22,7 +22,14 @@ from lakebed.landing.plan import (
     plan_archive,
 )
 from lakebed.landing.put import put_file, put_local_file, require_file_name
-from lakebed.landing.run import FrozenFiles, ZoneRows, freeze, infer_zone_types, open_zone, require_unchanged
+from lakebed.landing.run import (
+    FrozenFiles,
+    ZoneRows,
+    freeze,
+    infer_zone_types,
+    open_zone,
+    require_unchanged,
+)
 from lakebed.landing.spec import ZONE_FILE, ZoneSpec, parse_zone_spec, read_zone_spec
 from lakebed.landing.zone_files import Zone, ZoneColumn, ZoneFile, ZoneReader
 from lakebed.landing.zones import Zones, zone_folders

@@ -12,7 +12,15 @@ from itertools import count
 from lakebed.errors import FileExists, FileMissing
 from lakebed.landing.digest import content_digest
 from lakebed.landing.formats.sniffed import BadFile
-from lakebed.landing.plan import PROCESSED, QUARANTINE, SAMPLES, Move, is_data, is_folder, matches_pattern
+from lakebed.landing.plan import (
+    PROCESSED,
+    QUARANTINE,
+    SAMPLES,
+    Move,
+    is_data,
+    is_folder,
+    matches_pattern,
+)
 from lakebed.landing.spec import ZoneSpec
 from lakebed.names import ZoneName
 from lakebed.ports import FileInfo, Files, MovedFile, QuarantinedFile
@@ -32,17 +40,27 @@ def quarantine_files(
     return tuple(_set_aside(files, one, zone, run_id, at) for one in bad)
 
 
-def processed_files(files: Files, zone: ZoneName, spec: ZoneSpec, *, pattern: str | None = None) -> tuple[FileInfo, ...]:
+def processed_files(
+    files: Files, zone: ZoneName, spec: ZoneSpec, *, pattern: str | None = None
+) -> tuple[FileInfo, ...]:
     """Archived files, which a full refresh reads again."""
     return tuple(_below(files, f"{zone.folder}/{PROCESSED}", spec, pattern, skip=1))
 
 
-def sample_files(files: Files, zone: ZoneName, spec: ZoneSpec, *, pattern: str | None = None) -> tuple[FileInfo, ...]:
+def sample_files(
+    files: Files, zone: ZoneName, spec: ZoneSpec, *, pattern: str | None = None
+) -> tuple[FileInfo, ...]:
     """Files for previews."""
-    return tuple(file for file in _below(files, f"{zone.folder}/{SAMPLES}", spec, pattern, skip=0) if file.size)
+    return tuple(
+        file
+        for file in _below(files, f"{zone.folder}/{SAMPLES}", spec, pattern, skip=0)
+        if file.size
+    )
 
 
-def _below(files: Files, folder: str, spec: ZoneSpec, pattern: str | None, *, skip: int) -> Iterator[FileInfo]:
+def _below(
+    files: Files, folder: str, spec: ZoneSpec, pattern: str | None, *, skip: int
+) -> Iterator[FileInfo]:
     """The data files of a folder.
 
     `skip` is how many leading parts of their paths name a run and not the file.
@@ -50,11 +68,18 @@ def _below(files: Files, folder: str, spec: ZoneSpec, pattern: str | None, *, sk
     globs = [glob for glob in (pattern, spec.pattern) if glob]
     for file in files.list(folder):
         name = "/".join(file.path.removeprefix(f"{folder}/").split("/")[skip:])
-        if name and is_data(name) and not is_folder(file) and all(matches_pattern(name, glob) for glob in globs):
+        if (
+            name
+            and is_data(name)
+            and not is_folder(file)
+            and all(matches_pattern(name, glob) for glob in globs)
+        ):
             yield file
 
 
-def _set_aside(files: Files, one: BadFile, zone: ZoneName, run_id: str, at: datetime) -> QuarantinedFile:
+def _set_aside(
+    files: Files, one: BadFile, zone: ZoneName, run_id: str, at: datetime
+) -> QuarantinedFile:
     below = one.file.path.removeprefix(f"{zone.folder}/")
     move = Move(one.file.path, one.file.etag, f"{zone.folder}/{QUARANTINE}/{run_id}/{below}")
     told = {
@@ -64,7 +89,10 @@ def _set_aside(files: Files, one: BadFile, zone: ZoneName, run_id: str, at: date
     moved = _moved(files, move)
     if moved is None:
         return QuarantinedFile(one.file.path, "", _CHANGED)
-    files.write(f"{moved.new_path}.reason.json", json.dumps(told, ensure_ascii=False, indent=2).encode() + b"\n")
+    files.write(
+        f"{moved.new_path}.reason.json",
+        json.dumps(told, ensure_ascii=False, indent=2).encode() + b"\n",
+    )
     return QuarantinedFile(one.file.path, moved.new_path, one.reason)
 
 

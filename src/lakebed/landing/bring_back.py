@@ -39,20 +39,36 @@ def plan_requeue(
 ) -> tuple[tuple[ConsumedFile, Move], ...]:
     """Which files to move, and from where. Pure, except that `same` may read a file."""
     rows = list(wanted)
-    away = {(row.path, row.etag): row for row in rows if row.path not in there or not same(there[row.path], row)}
+    away = {
+        (row.path, row.etag): row
+        for row in rows
+        if row.path not in there or not same(there[row.path], row)
+    }
     places = archived_places(rows, there)
-    found = {key: there[places[key]] for key, row in away.items() if key in places and _unchanged(there[places[key]], row, same)}
+    found = {
+        key: there[places[key]]
+        for key, row in away.items()
+        if key in places and _unchanged(there[places[key]], row, same)
+    }
     if gone := sorted(path for path, etag in away if (path, etag) not in found):
         raise UsageError(
-            f"{len(gone)} files that undone runs had read are gone, {_listed(gone)} among them: they cannot be read again.",
+            f"{len(gone)} files that undone runs had read are gone, {_listed(gone)} among them:"
+            " they cannot be read again.",
             next="Put them back, or use --hold.",
         )
     if taken := sorted(path for path, _ in away if path in there):
         raise _in_the_way(taken)
-    if several := sorted(path for path, count in Counter(path for path, _ in away).items() if count > 1):
-        what = f"several files that undone runs had read were called {_listed(several)}: only one can be brought back."
+    if several := sorted(
+        path for path, count in Counter(path for path, _ in away).items() if count > 1
+    ):
+        what = (
+            f"several files that undone runs had read were called {_listed(several)}: only one can"
+            " be brought back."
+        )
         raise UsageError(what, next="Use --hold.")
-    return tuple((away[key], Move(info.path, info.etag, key[0])) for key, info in sorted(found.items()))
+    return tuple(
+        (away[key], Move(info.path, info.etag, key[0])) for key, info in sorted(found.items())
+    )
 
 
 def _unchanged(archived: FileInfo, row: ConsumedFile, same: Same) -> bool:
@@ -65,7 +81,9 @@ def _brought_back(files: Files, row: ConsumedFile, move: Move) -> MovedFile:
     except FileExists:
         raise _in_the_way([move.to]) from None
     except FileMissing:
-        raise UsageError(f"{move.path} was moved or changed by another process just now.", next="Try again.") from None
+        raise UsageError(
+            f"{move.path} was moved or changed by another process just now.", next="Try again."
+        ) from None
     return MovedFile(row.path, row.etag, there.path, there.etag)
 
 

@@ -13,7 +13,35 @@ _MIB = 1024 * 1024
 # A bucket's etag is the MD5 of the content; after a multipart upload, the MD5 of the parts' MD5s
 # and their number.
 _OF_CONTENT = re.compile(r'"?([0-9a-f]{32})(?:-(\d{1,5}))?"?')
-_PARTS = (5, 6, 8, 10, 12, 15, 16, 17, 20, 24, 25, 32, 40, 48, 50, 64, 96, 100, 128, 192, 200, 256, 400, 500, 512, 1000, 1024)
+_PARTS = (
+    5,
+    6,
+    8,
+    10,
+    12,
+    15,
+    16,
+    17,
+    20,
+    24,
+    25,
+    32,
+    40,
+    48,
+    50,
+    64,
+    96,
+    100,
+    128,
+    192,
+    200,
+    256,
+    400,
+    500,
+    512,
+    1000,
+    1024,
+)
 
 
 def is_content_hash(etag: str) -> bool:
@@ -39,7 +67,10 @@ def would_have_etag(files: Files, file: FileInfo, etag: str) -> bool:
         return False
     if found[2] is None:
         return _md5(files, file) == found[1]
-    return any(_md5_of_parts(files, file, size) == found[1] for size in _part_sizes(file.size, int(found[2])))
+    return any(
+        _md5_of_parts(files, file, size) == found[1]
+        for size in _part_sizes(file.size, int(found[2]))
+    )
 
 
 def _part_sizes(size: int, parts: int) -> Iterator[int]:

@@ -13,7 +13,9 @@ _AT_ONCE = 8
 Same = Callable[[FileInfo, ConsumedFile], bool]
 
 
-def recognise_files(files: Files, present: Iterable[FileInfo], rows: Iterable[ConsumedFile]) -> tuple[MovedFile, ...]:
+def recognise_files(
+    files: Files, present: Iterable[FileInfo], rows: Iterable[ConsumedFile]
+) -> tuple[MovedFile, ...]:
     """Files with another etag than in the ledger but the same content: the lake was copied or
     restored.
 
@@ -23,7 +25,9 @@ def recognise_files(files: Files, present: Iterable[FileInfo], rows: Iterable[Co
     known: dict[str, list[ConsumedFile]] = {}
     for row in rows:
         known.setdefault(row.path, []).append(row)
-    return tuple(seen for file in present if (seen := _recognised(files, file, known.get(file.path, []))))
+    return tuple(
+        seen for file in present if (seen := _recognised(files, file, known.get(file.path, [])))
+    )
 
 
 def _recognised(files: Files, file: FileInfo, rows: list[ConsumedFile]) -> MovedFile | None:
@@ -63,39 +67,59 @@ def same_time(etag: str, other: str) -> bool:
     return "-" in size_and_time and size_and_time == other.rpartition("-")[0]
 
 
-def content_digests(files: Files, read: Iterable[FileInfo], known: Iterable[ConsumedFile]) -> dict[str, str]:
+def content_digests(
+    files: Files, read: Iterable[FileInfo], known: Iterable[ConsumedFile]
+) -> dict[str, str]:
     """Content hashes by path, for files whose etag is not one; files whose hash is in the ledger
     are not read again.
     """
     told = {(row.path, row.etag): row.digest for row in known if row.digest}
     unsaid = [file for file in read if not is_content_hash(file.etag)]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        found = pool.map(lambda file: told.get((file.path, file.etag)) or content_digest(files, file), unsaid)
+        found = pool.map(
+            lambda file: told.get((file.path, file.etag)) or content_digest(files, file), unsaid
+        )
         return {file.path: digest for file, digest in zip(unsaid, found, strict=True)}
 
 
-def archived_places(rows: Iterable[ConsumedFile], there: Mapping[str, FileInfo]) -> dict[tuple[str, str], str]:
+def archived_places(
+    rows: Iterable[ConsumedFile], there: Mapping[str, FileInfo]
+) -> dict[tuple[str, str], str]:
     """Paths of archived files, by their former path and etag. Pure."""
     groups: dict[tuple[str, str], list[ConsumedFile]] = {}
     for row in rows:
         groups.setdefault((row.path, row.etag), []).append(row)
-    told = {key: row.archived for key, group in groups.items() for row in group if row.archived in there}
+    told = {
+        key: row.archived for key, group in groups.items() for row in group if row.archived in there
+    }
     unsaid = {key: group for key, group in groups.items() if not any(row.archived for row in group)}
-    free = _by_name(info for path, info in there.items() if path not in set(told.values())) if unsaid else {}
+    free = (
+        _by_name(info for path, info in there.items() if path not in set(told.values()))
+        if unsaid
+        else {}
+    )
     for key, group in unsaid.items():
-        candidates = free.get((group[0].zone.folder, path_in_zone(group[0].path, group[0].zone)), {})
-        if place := next((run for run, info in candidates.items() if _fits(run, info, group)), None):
+        candidates = free.get(
+            (group[0].zone.folder, path_in_zone(group[0].path, group[0].zone)), {}
+        )
+        if place := next(
+            (run for run, info in candidates.items() if _fits(run, info, group)), None
+        ):
             told[key] = candidates.pop(place).path
     return told
 
 
-def locate_files(taken: Iterable[ConsumedFile], files: Iterable[FileInfo]) -> tuple[dict[str, ConsumedFile], tuple[str, ...]]:
+def locate_files(
+    taken: Iterable[ConsumedFile], files: Iterable[FileInfo]
+) -> tuple[dict[str, ConsumedFile], tuple[str, ...]]:
     """The present paths of files that runs have read, and the former paths of those that are gone.
 
     Pure.
     """
     rows, there = list(taken), {file.path: file for file in files}
-    places = archived_places(rows, {path: file for path, file in there.items() if is_archived(file)})
+    places = archived_places(
+        rows, {path: file for path, file in there.items() if is_archived(file)}
+    )
     found, gone = {}, []
     for row in rows:
         if row.path in there and there[row.path].etag == row.etag:
@@ -127,4 +151,6 @@ def _fits(place: str, info: FileInfo, rows: list[ConsumedFile]) -> bool:
     path.
     """
     took_it = {row.run_id for row in rows}
-    return info.size == rows[0].size and (info.etag == rows[0].etag or place.partition("/")[0] in took_it)
+    return info.size == rows[0].size and (
+        info.etag == rows[0].etag or place.partition("/")[0] in took_it
+    )

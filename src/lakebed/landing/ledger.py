@@ -11,7 +11,12 @@ _BATCH = 100
 
 
 def known_files(
-    zone: ZoneName, present: Iterable[FileInfo], files: Files, records: Records, *, table: TableName | None = None
+    zone: ZoneName,
+    present: Iterable[FileInfo],
+    files: Files,
+    records: Records,
+    *,
+    table: TableName | None = None,
 ) -> tuple[ConsumedFile, ...]:
     """The files of a zone that a table has consumed, or any table.
 

@@ -34,7 +34,10 @@ def _bring(files: Files, file: FileInfo, to: Path) -> None:
         return
     if files.info(file.path).etag != file.etag:
         raise BadFiles(
-            "the file changed after it was read.", where=file.path, safe="Nothing was published.", next="Run it again."
+            "the file changed after it was read.",
+            where=file.path,
+            safe="Nothing was published.",
+            next="Run it again.",
         )
     with open_stream(files, file, gzipped=False) as stream, to.open("xb") as copy:
         while piece := stream.read(_PIECE):

@@ -25,7 +25,11 @@ class Move:
 
 
 def data_files(
-    files: Iterable[FileInfo], zone: ZoneName, *, pattern: str | None = None, spec: ZoneSpec | None = None
+    files: Iterable[FileInfo],
+    zone: ZoneName,
+    *,
+    pattern: str | None = None,
+    spec: ZoneSpec | None = None,
 ) -> tuple[FileInfo, ...]:
     """The zone's data files, including empty ones; not hidden, unfinished or reserved names."""
     patterns = [glob for glob in (pattern, spec.pattern if spec else None) if glob]
@@ -44,7 +48,9 @@ def is_folder(file: FileInfo) -> bool:
     return not file.size and "." not in file.path.rpartition("/")[2]
 
 
-def not_consumed(files: Iterable[FileInfo], consumed: Iterable[ConsumedFile]) -> tuple[FileInfo, ...]:
+def not_consumed(
+    files: Iterable[FileInfo], consumed: Iterable[ConsumedFile]
+) -> tuple[FileInfo, ...]:
     """The files that a table has not read yet, by its rows of the ledger; a replaced file is a new
     one.
     """
@@ -58,7 +64,9 @@ def matches_zone_pattern(file: ConsumedFile, pattern: str | None) -> bool:
 
 
 def plan_archive(
-    present: Iterable[FileInfo], consumed: Iterable[ConsumedFile], consumers: Collection[tuple[TableName, str | None]]
+    present: Iterable[FileInfo],
+    consumed: Iterable[ConsumedFile],
+    consumers: Collection[tuple[TableName, str | None]],
 ) -> tuple[Move, ...]:
     """Moves for the files that every declared reader has read, each to the folder of the run that
     read it last.
@@ -72,7 +80,11 @@ def plan_archive(
         zone = next((row.zone for row in rows.values()), None)
         if zone is None or not (below := path_in_zone(file.path, zone)) or not is_data(below):
             continue
-        readers = {table for table, pattern in consumers if pattern is None or matches_pattern(below, pattern)}
+        readers = {
+            table
+            for table, pattern in consumers
+            if pattern is None or matches_pattern(below, pattern)
+        }
         if readers and readers <= rows.keys():
             run_id = max(rows[table].run_id for table in readers)
             moves.append(Move(file.path, file.etag, f"{zone.folder}/{PROCESSED}/{run_id}/{below}"))
@@ -120,7 +132,9 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile("".join(map(_word, words)), flags=re.DOTALL)
     except re.error:
-        raise BadName("pattern", pattern, "its brackets do not contain a set of characters") from None
+        raise BadName(
+            "pattern", pattern, "its brackets do not contain a set of characters"
+        ) from None
 
 
 def _word(word: str) -> str:

@@ -11,7 +11,15 @@ from lakebed.ports import FileInfo, Files
 _UNPRINTABLE = {*map(chr, range(32)), "\x7f", "\\"}
 
 
-def put_file(files: Files, zone: ZoneName, name: str, data: bytes, *, replace: bool = False, sample: bool = False) -> FileInfo:
+def put_file(
+    files: Files,
+    zone: ZoneName,
+    name: str,
+    data: bytes,
+    *,
+    replace: bool = False,
+    sample: bool = False,
+) -> FileInfo:
     """Put a file into a zone or its samples; `FileExists` if the name is taken, unless it may be
     replaced.
     """
@@ -25,10 +33,18 @@ def put_file(files: Files, zone: ZoneName, name: str, data: bytes, *, replace: b
 
 
 def put_local_file(
-    files: Files, zone: ZoneName, path: Path, *, name: str | None = None, replace: bool = False, sample: bool = False
+    files: Files,
+    zone: ZoneName,
+    path: Path,
+    *,
+    name: str | None = None,
+    replace: bool = False,
+    sample: bool = False,
 ) -> FileInfo:
     """Put a local file into a zone, by default under its own name."""
-    return put_file(files, zone, name or path.name, path.read_bytes(), replace=replace, sample=sample)
+    return put_file(
+        files, zone, name or path.name, path.read_bytes(), replace=replace, sample=sample
+    )
 
 
 def require_file_name(name: str) -> str:
@@ -38,7 +54,11 @@ def require_file_name(name: str) -> str:
     """
     parts = name.split("/")
     if not all(part not in {"", ".", ".."} for part in parts):
-        raise BadName("file in a zone", name, "'.', '..', empty parts and a slash at its start would lead out of the zone")
+        raise BadName(
+            "file in a zone",
+            name,
+            "'.', '..', empty parts and a slash at its start would lead out of the zone",
+        )
     if sign := next((sign for sign in name if sign in _UNPRINTABLE), None):
         raise BadName("file in a zone", name, f"the character {sign!r} is not allowed in it")
     if any(part.startswith(("_", ".")) for part in parts):

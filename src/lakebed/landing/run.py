@@ -74,7 +74,9 @@ def freeze(
     settled = now() - timedelta(seconds=spec.settle_seconds)
     young = [file for file in seen if file.modified > settled]
     if young:
-        oldest = min(spec.settle_seconds, max((file.modified - settled).total_seconds() for file in young))
+        oldest = min(
+            spec.settle_seconds, max((file.modified - settled).total_seconds() for file in young)
+        )
         sleep(oldest)
         later = {(file.path, file.etag, file.size) for file in listed()}
     changing = {file.path for file in young if (file.path, file.etag, file.size) not in later}
@@ -126,11 +128,23 @@ def open_zone(
 
 
 def infer_zone_types(
-    reader: LandingReader, files: Files, zone: ZoneName, chosen: Sequence[FileInfo], spec: ZoneSpec, *, address: Address
+    reader: LandingReader,
+    files: Files,
+    zone: ZoneName,
+    chosen: Sequence[FileInfo],
+    spec: ZoneSpec,
+    *,
+    address: Address,
 ) -> Mapping[str, ColumnType]:
     """The column types of all good files; nothing is moved."""
     sniffed = _sniffed(files, zone, [file for file in chosen if file.size], spec)
-    return check(reader, files, [one for one in sniffed if isinstance(one, SniffedFile)], spec, address=address).learned
+    return check(
+        reader,
+        files,
+        [one for one in sniffed if isinstance(one, SniffedFile)],
+        spec,
+        address=address,
+    ).learned
 
 
 def require_unchanged(files: Files, frozen: Iterable[FileInfo]) -> None:
@@ -139,18 +153,24 @@ def require_unchanged(files: Files, frozen: Iterable[FileInfo]) -> None:
         other = [path for path in pool.map(lambda file: _changed(files, file), frozen) if path]
     if other:
         raise FilesChanged(
-            f"{_listed(other)} changed or disappeared after {'it was' if len(other) == 1 else 'they were'} read.",
+            f"{_listed(other)} changed or disappeared after"
+            f" {'it was' if len(other) == 1 else 'they were'} read.",
             safe="Nothing was published.",
             next="Run it again: the files will be read as they are then.",
         )
 
 
-def _sniffed(files: Files, zone: ZoneName, chosen: Sequence[FileInfo], spec: ZoneSpec) -> tuple[SniffedFile | BadFile, ...]:
+def _sniffed(
+    files: Files, zone: ZoneName, chosen: Sequence[FileInfo], spec: ZoneSpec
+) -> tuple[SniffedFile | BadFile, ...]:
     try:
         sniffed = sniff_all(files, chosen, spec)
     except FileMissing as error:
         raise FilesChanged(
-            "the file disappeared before it was read.", where=error.path, safe="Nothing was published.", next="Run it again."
+            "the file disappeared before it was read.",
+            where=error.path,
+            safe="Nothing was published.",
+            next="Run it again.",
         ) from error
     formats = {one.format: one.file.path for one in sniffed if isinstance(one, SniffedFile)}
     if spec.mixed_formats == "refuse" and len(formats) > 1:
@@ -168,7 +188,9 @@ def _counted(bad: Iterable[BadFile], sniffed: Iterable[SniffedFile]) -> tuple[Ba
     read.
     """
     told = {one.file.path: one.rows for one in sniffed}
-    return tuple(one if one.rows is not None else replace(one, rows=told[one.file.path]) for one in bad)
+    return tuple(
+        one if one.rows is not None else replace(one, rows=told[one.file.path]) for one in bad
+    )
 
 
 def _changed(files: Files, file: FileInfo) -> str:
@@ -193,12 +215,18 @@ def _refusal(bad: Sequence[BadFile], zone: ZoneName, spec: ZoneSpec) -> BadFiles
 def _left_to_others(bad: Sequence[BadFile], zone: ZoneName) -> BadFiles:
     told = "; ".join(f"{one.file.path}: {one.reason}" for one in bad[:_SHOWN])
     return BadFiles(
-        f"values do not fit this table's columns, and {bad[0].other_reader}, which also reads the zone, may accept them: {told}.",
+        f"values do not fit this table's columns, and {bad[0].other_reader}, which also reads the"
+        f" zone, may accept them: {told}.",
         where=str(zone),
         safe="Nothing was published, and no file was moved.",
-        next="Let this table widen its columns (on_schema_change: append), set types or nulls in zone.yaml, or remove the file.",
+        next=(
+            "Let this table widen its columns (on_schema_change: append), set types or nulls in"
+            " zone.yaml, or remove the file."
+        ),
     )
 
 
 def _listed(paths: Sequence[str]) -> str:
-    return ", ".join(paths[:_SHOWN]) + (f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else "")
+    return ", ".join(paths[:_SHOWN]) + (
+        f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    )

@@ -37,7 +37,9 @@ def _encoding(given: Any) -> str:
     try:
         name = codecs.lookup(str(given).strip()).name.replace("utf-8-sig", "utf-8")
     except LookupError:
-        raise ValueError(f"there is no encoding {given!r}; known are {', '.join(ENCODINGS)}") from None
+        raise ValueError(
+            f"there is no encoding {given!r}; known are {', '.join(ENCODINGS)}"
+        ) from None
     if name not in ENCODINGS:
         raise ValueError(f"files in {given} cannot be read; known are {', '.join(ENCODINGS)}")
     return name
@@ -54,7 +56,9 @@ def _sign(given: Any) -> Any:
 def _several(given: Any) -> Any:
     """One string or a list of them; YAML reads some as numbers, and `null` as None."""
     if isinstance(given, list | tuple):
-        return tuple("null" if one is None else str(one) if type(one) is int else one for one in given)
+        return tuple(
+            "null" if one is None else str(one) if type(one) is int else one for one in given
+        )
     return (given,) if isinstance(given, str) else given
 
 
@@ -69,13 +73,19 @@ class ZoneSpec(BaseModel):
 
     description: str = Field(default="", max_length=5000, description="what lands here")
     owner: str = Field(default="", description="whom to ask about it")
-    pattern: str | None = Field(default=None, description="glob in the zone: only matching files are read")
-    format: Format | None = Field(default=None, description="csv, json or parquet; unset: by each file's extension")
+    pattern: str | None = Field(
+        default=None, description="glob in the zone: only matching files are read"
+    )
+    format: Format | None = Field(
+        default=None, description="csv, json or parquet; unset: by each file's extension"
+    )
     mixed_formats: Literal["union", "refuse"] = Field(
-        default="union", description="files of several formats: union by column name, or refuse to read the zone"
+        default="union",
+        description="files of several formats: union by column name, or refuse to read the zone",
     )
     expected_schema: dict[str, _TypeText] | None = Field(
-        default=None, description="column: type; a file with other columns, fewer, or other values is bad"
+        default=None,
+        description="column: type; a file with other columns, fewer, or other values is bad",
     )
     types: dict[str, _TypeText] = Field(
         default_factory=dict,
@@ -83,8 +93,13 @@ class ZoneSpec(BaseModel):
     )
     header: bool = Field(default=True, description="the first line of a CSV file names its columns")
     quote: _Sign = Field(default='"', description="around a CSV field that holds a delimiter")
-    escape: _Sign = Field(default='"', description='before a quote inside quotes; `""` is a quote by default, as RFC 4180 says')
-    delimiter: _Sign | None = Field(default=None, description="between the fields of a CSV file; unset: `,`, and a tab in .tsv")
+    escape: _Sign = Field(
+        default='"',
+        description='before a quote inside quotes; `""` is a quote by default, as RFC 4180 says',
+    )
+    delimiter: _Sign | None = Field(
+        default=None, description="between the fields of a CSV file; unset: `,`, and a tab in .tsv"
+    )
     encoding: Annotated[str, BeforeValidator(_encoding)] = Field(
         default="utf-8", description="of CSV files; JSON is UTF-8 by its standard"
     )
@@ -92,25 +107,43 @@ class ZoneSpec(BaseModel):
         default=("",),
         min_length=1,
         validation_alias=AliasChoices("nulls", "null_value"),  # its name when there was only one
-        description='CSV fields that mean NULL: `[NA, N/A, "null", ""]`; an empty field always does',
+        description=(
+            'CSV fields that mean NULL: `[NA, N/A, "null", ""]`; an empty field always does'
+        ),
     )
-    date_format: str | None = Field(default=None, description="Spark's pattern; unset: `yyyy-MM-dd`")
-    timestamp_format: str | None = Field(default=None, description="Spark's pattern; unset: ISO 8601, or a space for the T")
-    multiline: bool = Field(default=False, description="fields of CSV files may hold line breaks (in quotes)")
-    infer_types: bool = Field(default=True, description="infer types from all values; off: everything is text")
+    date_format: str | None = Field(
+        default=None, description="Spark's pattern; unset: `yyyy-MM-dd`"
+    )
+    timestamp_format: str | None = Field(
+        default=None, description="Spark's pattern; unset: ISO 8601, or a space for the T"
+    )
+    multiline: bool = Field(
+        default=False, description="fields of CSV files may hold line breaks (in quotes)"
+    )
+    infer_types: bool = Field(
+        default=True, description="infer types from all values; off: everything is text"
+    )
     on_bad_file: Literal["quarantine", "fail"] = Field(
-        default="quarantine", description="move a file that cannot be read to `_quarantine/`, or fail the run"
+        default="quarantine",
+        description="move a file that cannot be read to `_quarantine/`, or fail the run",
     )
-    empty_file: Literal["no_rows", "bad"] = Field(default="no_rows", description="a file of 0 bytes has no rows, or is bad")
+    empty_file: Literal["no_rows", "bad"] = Field(
+        default="no_rows", description="a file of 0 bytes has no rows, or is bad"
+    )
     settle_seconds: float = Field(
-        default=1.0, ge=0, le=600, description="a younger file is watched for this long before it is read"
+        default=1.0,
+        ge=0,
+        le=600,
+        description="a younger file is watched for this long before it is read",
     )
     auto_purge: bool = Field(default=False, description="care removes old processed files")
     processed_max_age_days: int = Field(default=30, ge=1, description="how many days they are kept")
 
     @field_validator("expected_schema", "types")
     @classmethod
-    def _each_once(cls, given: dict[str, str] | None, info: ValidationInfo) -> dict[str, str] | None:
+    def _each_once(
+        cls, given: dict[str, str] | None, info: ValidationInfo
+    ) -> dict[str, str] | None:
         if given is None:
             return None
         folded = [name.casefold() for name in given]
@@ -146,7 +179,11 @@ class ZoneSpec(BaseModel):
     @property
     def expected(self) -> dict[str, ColumnType] | None:
         """The expected columns in order."""
-        return {name: known_type(text) for name, text in self.expected_schema.items()} if self.expected_schema else None
+        return (
+            {name: known_type(text) for name, text in self.expected_schema.items()}
+            if self.expected_schema
+            else None
+        )
 
 
 def parse_zone_spec(text: str | None, *, where: str) -> ZoneSpec:

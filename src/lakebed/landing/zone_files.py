@@ -7,14 +7,36 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from lakebed.landing.plan import PROCESSED, QUARANTINE, SAMPLES, is_data, matches_pattern, path_in_zone
+from lakebed.landing.plan import (
+    PROCESSED,
+    QUARANTINE,
+    SAMPLES,
+    is_data,
+    matches_pattern,
+    path_in_zone,
+)
 from lakebed.landing.spec import ZONE_FILE, ZoneSpec
 from lakebed.names import TableName, ZoneName
 from lakebed.ports import ConsumedFile, FileInfo
 
-ZoneFileState = Literal["waiting", "taken", "held", "writing", "ignored", "processed", "quarantined", "sample"]
-STATES: tuple[ZoneFileState, ...] = ("waiting", "taken", "held", "writing", "ignored", "processed", "quarantined", "sample")
-_FOLDERS: dict[str, ZoneFileState] = {PROCESSED: "processed", QUARANTINE: "quarantined", SAMPLES: "sample"}
+ZoneFileState = Literal[
+    "waiting", "taken", "held", "writing", "ignored", "processed", "quarantined", "sample"
+]
+STATES: tuple[ZoneFileState, ...] = (
+    "waiting",
+    "taken",
+    "held",
+    "writing",
+    "ignored",
+    "processed",
+    "quarantined",
+    "sample",
+)
+_FOLDERS: dict[str, ZoneFileState] = {
+    PROCESSED: "processed",
+    QUARANTINE: "quarantined",
+    SAMPLES: "sample",
+}
 
 
 @dataclass(frozen=True)
@@ -65,7 +87,9 @@ class Zone:
         return {state: sum(file.state == state for file in self.files) for state in STATES}
 
 
-def zone_columns(spec: ZoneSpec, remembered: Mapping[str, Mapping[str, str]]) -> Iterator[ZoneColumn]:
+def zone_columns(
+    spec: ZoneSpec, remembered: Mapping[str, Mapping[str, str]]
+) -> Iterator[ZoneColumn]:
     """The columns in zone.yaml, then those of earlier runs.
 
     With an expected_schema there are no others.
@@ -90,7 +114,12 @@ class FileStates:
         consumed: Iterable[ConsumedFile],
         changing: Iterable[str],
     ) -> None:
-        self._zone, self._spec, self._readers, self._changing = zone, spec, tuple(readers), set(changing)
+        self._zone, self._spec, self._readers, self._changing = (
+            zone,
+            spec,
+            tuple(readers),
+            set(changing),
+        )
         self._consumed: dict[tuple[str, str], list[ConsumedFile]] = {}
         for row in consumed:
             if not row.table.hidden:  # the ledger of a dropped table
@@ -105,7 +134,9 @@ class FileStates:
         folder, _, rest = path.partition("/")
         if folder in _FOLDERS and rest:
             run, _, name = rest.partition("/") if folder != SAMPLES else ("", "", rest)
-            return ZoneFile(name, _FOLDERS[folder], file.size, file.modified, run=run, reason=reason)
+            return ZoneFile(
+                name, _FOLDERS[folder], file.size, file.modified, run=run, reason=reason
+            )
         if path == ZONE_FILE or any(part.startswith(("_", ".")) for part in path.split("/")):
             return None
         rows = self._consumed.get((file.path, file.etag), [])
@@ -124,11 +155,19 @@ class FileStates:
         )
 
     def _waits_for(self, path: str, taken_by: tuple[TableName, ...]) -> tuple[TableName, ...]:
-        matching = (one for one in self._readers if one.pattern is None or matches_pattern(path, one.pattern))
+        matching = (
+            one
+            for one in self._readers
+            if one.pattern is None or matches_pattern(path, one.pattern)
+        )
         return tuple(sorted({one.table for one in matching} - set(taken_by)))
 
     def _state(
-        self, file: FileInfo, path: str, waits_for: tuple[TableName, ...], taken_by: tuple[TableName, ...]
+        self,
+        file: FileInfo,
+        path: str,
+        waits_for: tuple[TableName, ...],
+        taken_by: tuple[TableName, ...],
     ) -> ZoneFileState:
         if not is_data(path) or file.path in self._changing:
             return "writing"
@@ -138,7 +177,11 @@ class FileStates:
 
     def _reason(self, file: FileInfo, path: str, state: ZoneFileState) -> str:
         if state == "writing":
-            return "it changed while it was watched" if is_data(path) else "its name says that it is unfinished"
+            return (
+                "it changed while it was watched"
+                if is_data(path)
+                else "its name says that it is unfinished"
+            )
         if state == "waiting" and not file.size:
             outcome = "read no rows" if self._spec.empty_file == "no_rows" else "set it aside"
             return f"it has 0 bytes: a run will {outcome}"

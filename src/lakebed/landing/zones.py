@@ -4,7 +4,15 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from lakebed.errors import BadName, FileExists, FileMissing, UnknownName, UsageError, near, suggestion
+from lakebed.errors import (
+    BadName,
+    FileExists,
+    FileMissing,
+    UnknownName,
+    UsageError,
+    near,
+    suggestion,
+)
 from lakebed.landing.ledger import known_files
 from lakebed.landing.plan import QUARANTINE, SAMPLES
 from lakebed.landing.put import put_local_file, require_file_name
@@ -47,7 +55,12 @@ class Zones:
         return self._look(found, readers, watch=watch)
 
     def put(
-        self, zone: str | ZoneName, paths: Iterable[Path], *, replace: bool = False, sample: bool = False
+        self,
+        zone: str | ZoneName,
+        paths: Iterable[Path],
+        *,
+        replace: bool = False,
+        sample: bool = False,
     ) -> tuple[FileInfo, ...]:
         """Copy files of this machine into a zone, or into its samples.
 
@@ -62,7 +75,10 @@ class Zones:
             if target in there or target in chosen:
                 raise FileExists(target)
             chosen[target] = path
-        return tuple(put_local_file(self._files, found, path, replace=replace, sample=sample) for path in chosen.values())
+        return tuple(
+            put_local_file(self._files, found, path, replace=replace, sample=sample)
+            for path in chosen.values()
+        )
 
     def _names(self, readers: Readers) -> tuple[ZoneName, ...]:
         return tuple(sorted({*zone_folders(self._files), *(reader.zone for reader in readers)}))
@@ -75,7 +91,9 @@ class Zones:
         known = self._names(readers)
         found = [zone for zone in known if text in (str(zone), zone.name)]
         if len(found) > 1:
-            raise UsageError(f"{text!r} is ambiguous: {', '.join(map(str, found))}.", next="Give the whole name.")
+            raise UsageError(
+                f"{text!r} is ambiguous: {', '.join(map(str, found))}.", next="Give the whole name."
+            )
         if found:
             return found[0]
         if not new:
@@ -87,11 +105,17 @@ class Zones:
     def _incomplete_name(self, text: str, known: Sequence[ZoneName]) -> UsageError:
         """The error for a new zone without its namespace: it says how to name it."""
         close = suggestion(near(text, _alternatives(text, known)))
-        with_pipelines = (name for name in _namespaces(self._files) if self._files.folders(f"{name}/pipelines"))
+        with_pipelines = (
+            name for name in _namespaces(self._files) if self._files.folders(f"{name}/pipelines")
+        )
         namespaces = sorted({*(zone.namespace for zone in known), *with_pipelines})
-        example = f"lakebed zone put {namespaces[0] if namespaces else 'shop'}.{text.rpartition('.')[2]} FILE"
+        example = (
+            f"lakebed zone put {namespaces[0] if namespaces else 'shop'}.{text.rpartition('.')[2]}"
+            " FILE"
+        )
         return UsageError(
-            f"there is no zone {text!r} yet, and a new one is given its whole name, namespace.zone.",
+            f"there is no zone {text!r} yet, and a new one is given its whole name,"
+            " namespace.zone.",
             next=f"{close} For example: {example}".lstrip(),
         )
 
@@ -100,7 +124,9 @@ class Zones:
         changing = [file.path for file in freeze(self._files, zone, spec).waiting] if watch else []
         own = tuple(reader for reader in readers if reader.zone == zone)
         listed = [file for file in self._files.list(zone.folder) if not file.path.endswith(_REASON)]
-        states = FileStates(zone, spec, own, known_files(zone, listed, self._files, self._records), changing)
+        states = FileStates(
+            zone, spec, own, known_files(zone, listed, self._files, self._records), changing
+        )
         found = [states.describe(file, self._quarantine_reason(file)) for file in listed]
         types = tuple(zone_columns(spec, self._records.zone_types(zone)))
         return Zone(zone, spec, own, tuple(file for file in found if file), types)

@@ -17,7 +17,13 @@ from lakebed.pipelines.running.builds.build_request import Build
 from lakebed.pipelines.running.builds.run_selected import BuildResult
 from lakebed.pipelines.running.builds.together import run_together
 from lakebed.pipelines.running.heal import read_log
-from lakebed.pipelines.running.manual import WriteOptions, alter_manually, apply_manual_change, keys_given, manual_spec
+from lakebed.pipelines.running.manual import (
+    WriteOptions,
+    alter_manually,
+    apply_manual_change,
+    keys_given,
+    manual_spec,
+)
 from lakebed.pipelines.runs import Runs
 from lakebed.pipelines.services import RunServices
 

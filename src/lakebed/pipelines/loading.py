@@ -20,18 +20,27 @@ class LoadedPipelines:
 
     specs: Mapping[TableName, PipelineSpec]
     graph: Graph
-    contents: Mapping[TableName, Mapping[str, bytes]] = field(default_factory=dict)  # the files of drafts
-    unavailable: Mapping[TableName, LakebedError] = field(default_factory=dict)  # why these cannot run from a release
+    contents: Mapping[TableName, Mapping[str, bytes]] = field(
+        default_factory=dict
+    )  # the files of drafts
+    unavailable: Mapping[TableName, LakebedError] = field(
+        default_factory=dict
+    )  # why these cannot run from a release
     damaged: frozenset[TableName] = frozenset()  # of these, the ones whose release cannot be read
     unreleased: frozenset[TableName] = frozenset()  # of these, the ones that were never released
 
-    def selected(self, selectors: Sequence[str], exclude: Sequence[str] = ()) -> tuple[TableName, ...]:
+    def selected(
+        self, selectors: Sequence[str], exclude: Sequence[str] = ()
+    ) -> tuple[TableName, ...]:
         """The selected pipelines, in the order in which they run.
 
-        A pipeline that was never released is left out where a selector selects others too, so that a new draft does
-        not stop them. Raises if a selector selects only pipelines that cannot run, or one whose release is damaged.
+        A pipeline that was never released is left out where a selector selects others too, so that
+        a new draft does not stop them. Raises if a selector selects only pipelines that cannot run,
+        or one whose release is damaged.
         """
-        words: list[tuple[str, ...]] = [(word,) for selector in selectors for word in selector.split()]
+        words: list[tuple[str, ...]] = [
+            (word,) for selector in selectors for word in selector.split()
+        ]
         for word in words or [()]:
             meant = select(self.graph, word, exclude)
             if meant and not any(table in self.specs for table in meant):
@@ -42,13 +51,20 @@ class LoadedPipelines:
                 raise self.unavailable[table]
         return tuple(table for table in tables if table in self.specs)
 
-    def left_out(self, selectors: Sequence[str], exclude: Sequence[str] = ()) -> tuple[TableName, ...]:
+    def left_out(
+        self, selectors: Sequence[str], exclude: Sequence[str] = ()
+    ) -> tuple[TableName, ...]:
         """The selected pipelines that were never released."""
-        return tuple(table for table in select(self.graph, selectors, exclude) if table in self.unreleased)
+        return tuple(
+            table for table in select(self.graph, selectors, exclude) if table in self.unreleased
+        )
 
 
 def load_pipelines(services: RunServices, *, released: bool = False) -> LoadedPipelines:
-    """All drafts as they are now, or all newest releases. A draft that cannot be read raises, with its line."""
+    """All drafts as they are now, or all newest releases.
+
+    A draft that cannot be read raises, with its line.
+    """
     return _load_releases(services) if released else _load_drafts(services)
 
 
@@ -58,7 +74,8 @@ def _load_drafts(services: RunServices) -> LoadedPipelines:
         require_known_layer(folder, services.placement.settings)
     known = tables_of_folders(folders)
     read = [
-        (read_pipeline(folder, decode_files(folder, contents), known=known), contents) for folder, contents in folders.items()
+        (read_pipeline(folder, decode_files(folder, contents), known=known), contents)
+        for folder, contents in folders.items()
     ]
     specs = {spec.table: spec for spec, _ in read}
     last = services.records.last_digests()
@@ -67,18 +84,34 @@ def _load_drafts(services: RunServices) -> LoadedPipelines:
 
 
 def _load_releases(services: RunServices) -> LoadedPipelines:
-    """All newest releases. Pipelines without one are in the graph, so that selecting them raises the reason."""
-    found, last = load_released(services.placement.files, services.releases), services.records.last_digests()
+    """All newest releases.
+
+    Pipelines without one are in the graph, so that selecting them raises the reason.
+    """
+    found, last = (
+        load_released(services.placement.files, services.releases),
+        services.records.last_digests(),
+    )
     unavailable = found.damaged | found.deleted | found.unreleased
     nodes = [_node(spec, last) for spec in found.specs.values()]
     nodes += [GraphNode(table, (), path=table.pipeline_folder) for table in unavailable]
     damaged, unreleased = frozenset(found.damaged), frozenset(found.unreleased)
-    return LoadedPipelines(found.specs, build_graph(nodes), unavailable=unavailable, damaged=damaged, unreleased=unreleased)
+    return LoadedPipelines(
+        found.specs,
+        build_graph(nodes),
+        unavailable=unavailable,
+        damaged=damaged,
+        unreleased=unreleased,
+    )
 
 
-def require_released_inputs(tables: Sequence[TableName], loaded: LoadedPipelines, services: RunServices) -> None:
+def require_released_inputs(
+    tables: Sequence[TableName], loaded: LoadedPipelines, services: RunServices
+) -> None:
     """Raise if a pipeline reads a table that does not exist, and that no release can make."""
-    read = {table for one in tables for table in loaded.specs[one].inputs if table in loaded.unavailable}
+    read = {
+        table for one in tables for table in loaded.specs[one].inputs if table in loaded.unavailable
+    }
     for table in sorted(read - services.placement.catalog.pointers(read).keys() if read else ()):
         raise loaded.unavailable[table]
 

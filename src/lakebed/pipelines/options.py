@@ -22,8 +22,12 @@ class RunListener:
     on_select: Callable[[tuple[TableName, ...]], None] = lambda _: None
     on_start: Callable[[TableName], None] = lambda _: None
     on_end: Callable[[RunRecord], None] = lambda _: None
-    on_wait: Callable[[TableName, LakebedError], None] = lambda *_: None  # another process has the table's lease
-    on_step: Callable[[str, RunStep, When], None] = lambda *_: None  # run id, step, and whether it begins or has ended
+    on_wait: Callable[[TableName, LakebedError], None] = lambda *_: (
+        None
+    )  # another process has the table's lease
+    on_step: Callable[[str, RunStep, When], None] = lambda *_: (
+        None
+    )  # run id, step, and whether it begins or has ended
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,10 @@ class ManualChange:
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """The options of `lake.run` and of all that looks at pipelines without running them. One object for all their runs."""
+    """The options of `lake.run` and of all that looks at pipelines without running them.
+
+    One object for all their runs.
+    """
 
     select: tuple[str, ...] = ()  # none: all pipelines
     exclude: tuple[str, ...] = ()
@@ -57,5 +64,14 @@ class RunOptions:
     @property
     def args(self) -> dict[str, Any]:
         """The options as `run_results.json` keeps them, for `lakebed retry`."""
-        names = ("select", "exclude", "full_refresh", "vars", "released", "together", "threads", "fail_fast")
+        names = (
+            "select",
+            "exclude",
+            "full_refresh",
+            "vars",
+            "released",
+            "together",
+            "threads",
+            "fail_fast",
+        )
         return {name: getattr(self, name) for name in names}

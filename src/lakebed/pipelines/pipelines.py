@@ -30,38 +30,68 @@ from lakebed.pipelines.releases.run import (
     roll_back,
     save_draft,
 )
-from lakebed.pipelines.releases.states import PipelineState, find_pipeline, known_pipelines, pipeline_states
-from lakebed.pipelines.releases.stored import DRAFT, PipelineDiff, diff_files, find_stored, last_stored, read_draft
+from lakebed.pipelines.releases.states import (
+    PipelineState,
+    find_pipeline,
+    known_pipelines,
+    pipeline_states,
+)
+from lakebed.pipelines.releases.stored import (
+    DRAFT,
+    PipelineDiff,
+    diff_files,
+    find_stored,
+    last_stored,
+    read_draft,
+)
 from lakebed.pipelines.running.builds.run_selected import BuildResult, retry_last
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import Draft, Release
 
 
 class Pipelines:
-    """The pipelines of one lake: drafts, releases, and what they would do. `lake.run` runs them, `lake.plan` plans them."""
+    """The pipelines of one lake: drafts, releases, and what they would do.
+
+    `lake.run` runs them, `lake.plan` plans them.
+    """
 
     def __init__(self, services: RunServices) -> None:
         self.services = services
 
-    def select(self, *selectors: str, exclude: Sequence[str] = (), released: bool = False) -> tuple[TableName, ...]:
-        """The tables of the selected pipelines, in the order in which they run; all without a selector."""
+    def select(
+        self, *selectors: str, exclude: Sequence[str] = (), released: bool = False
+    ) -> tuple[TableName, ...]:
+        """The tables of the selected pipelines, in the order in which they run; all without a
+        selector.
+        """
         return self.load(released=released).selected(selectors, exclude)
 
     def load(self, *, released: bool = False) -> LoadedPipelines:
-        """All drafts as they are now, or all newest releases. A draft that cannot be read raises, with its line."""
+        """All drafts as they are now, or all newest releases.
+
+        A draft that cannot be read raises, with its line.
+        """
         return load_pipelines(self.services, released=released)
 
     def keys_of(self, table: TableName) -> tuple[str, ...]:
-        """The columns by which a table's pipeline identifies rows; none without a pipeline that can be read."""
+        """The columns by which a table's pipeline identifies rows; none without a pipeline that can
+        be read.
+        """
         try:
             spec = self.load().specs.get(table)
         except LakebedError:
             return ()
         return spec.strategy.keys if spec else ()
 
-    def retry(self, *, threads: int = 1, wait: float = 0.0, listener: RunListener | None = None) -> BuildResult:
-        """Run again what failed or was skipped in the last build, with the options of that build."""
-        return retry_last(self.services, threads=threads, wait=wait, listener=listener or RunListener())
+    def retry(
+        self, *, threads: int = 1, wait: float = 0.0, listener: RunListener | None = None
+    ) -> BuildResult:
+        """Run again what failed or was skipped in the last build, with the options of that
+        build.
+        """
+        return retry_last(
+            self.services, threads=threads, wait=wait, listener=listener or RunListener()
+        )
 
     # -- without running them
 
@@ -75,7 +105,11 @@ class Pipelines:
     ) -> tuple[CompiledSql, ...]:
         """The SQL that would run now, over pinned snapshots. Starts no JVM."""
         options = RunOptions(
-            select=selectors, exclude=tuple(exclude), full_refresh=full_refresh, vars=vars or {}, released=released
+            select=selectors,
+            exclude=tuple(exclude),
+            full_refresh=full_refresh,
+            vars=vars or {},
+            released=released,
         )
         return compile_selected(options, self.services)
 
@@ -88,7 +122,10 @@ class Pipelines:
         vars: Mapping[str, Any] | None = None,
         released: bool = False,
     ) -> Preview:
-        """The first rows of one pipeline's result, from a zone's `_samples/` where it has some. Writes nothing."""
+        """The first rows of one pipeline's result, from a zone's `_samples/` where it has some.
+
+        Writes nothing.
+        """
         options = RunOptions(full_refresh=full_refresh, vars=vars or {}, released=released)
         return preview_one(name, options, self.services, limit=limit)
 
@@ -100,12 +137,21 @@ class Pipelines:
         released: bool = False,
         on_end: OnGateResults = lambda *_: None,
     ) -> tuple[GateResults, ...]:
-        """Run the gates on what is published. `on_end` gets each pipeline's results, and the number of pipelines."""
-        options = RunOptions(select=selectors, exclude=tuple(exclude), vars=vars or {}, released=released)
+        """Run the gates on what is published.
+
+        `on_end` gets each pipeline's results, and the number of pipelines.
+        """
+        options = RunOptions(
+            select=selectors, exclude=tuple(exclude), vars=vars or {}, released=released
+        )
         return test_selected(options, self.services, on_end=on_end)
 
-    def lineage(self, *selectors: str, exclude: Sequence[str] = (), released: bool = False) -> Lineage:
-        """What the selected pipelines read, with the snapshots that their last successful runs saw."""
+    def lineage(
+        self, *selectors: str, exclude: Sequence[str] = (), released: bool = False
+    ) -> Lineage:
+        """What the selected pipelines read, with the snapshots that their last successful
+        runs saw.
+        """
         options = RunOptions(select=selectors, exclude=tuple(exclude), released=released)
         return lineage_of_selected(options, self.services)
 
@@ -117,13 +163,17 @@ class Pipelines:
         released: bool = False,
     ) -> tuple[ColumnLineage, ...]:
         """The columns that each column of the selected pipelines comes from."""
-        options = RunOptions(select=selectors, exclude=tuple(exclude), vars=vars or {}, released=released)
+        options = RunOptions(
+            select=selectors, exclude=tuple(exclude), vars=vars or {}, released=released
+        )
         return columns_of_selected(options, self.services)
 
     # -- drafts and releases
 
     def find(self, name: str) -> TableName:
-        """The pipeline with this name, or with a name that ends so; near names are suggested if there is none."""
+        """The pipeline with this name, or with a name that ends so; near names are suggested if
+        there is none.
+        """
         return find_pipeline(name, self.services)
 
     def known(self) -> tuple[TableName, ...]:
@@ -134,11 +184,17 @@ class Pipelines:
         """All pipelines, with how their drafts compare with their newest releases."""
         return pipeline_states(self.services)
 
-    def release(self, name: str, *, message: str = "", vars: Mapping[str, Any] | None = None) -> ReleaseResult:
-        """Check a draft and make it the next version, unless the newest version has the same files."""
+    def release(
+        self, name: str, *, message: str = "", vars: Mapping[str, Any] | None = None
+    ) -> ReleaseResult:
+        """Check a draft and make it the next version, unless the newest version has the
+        same files.
+        """
         table = self.find(name)
         contents = read_draft(table, self.services)
-        return release_draft(table, contents, self.services, who=this_user(), message=message, vars=vars or {})
+        return release_draft(
+            table, contents, self.services, who=this_user(), message=message, vars=vars or {}
+        )
 
     def releases(self, name: str) -> tuple[Release, ...]:
         """The versions of a pipeline that are kept, newest first."""
@@ -162,13 +218,23 @@ class Pipelines:
         return self.services.releases.drafts(self.find(name))
 
     def restore(self, name: str, state: str | None = None) -> tuple[str, RestoredDraft]:
-        """Make a version or a saved draft the draft again, and say which. Without one, what a draft that is gone was last."""
+        """Make a version or a saved draft the draft again, and say which.
+
+        Without one, what a draft that is gone was last.
+        """
         table = self.find(name)
-        stored = last_stored(table, self.services) if state is None else find_stored(table, state, self.services)
+        stored = (
+            last_stored(table, self.services)
+            if state is None
+            else find_stored(table, state, self.services)
+        )
         return stored.name, restore_draft(table, stored.files, self.services)
 
     def delete(self, name: str) -> PipelineState:
-        """Remove a pipeline from the lake. Its draft is saved, its releases are kept for a while, its table stays."""
+        """Remove a pipeline from the lake.
+
+        Its draft is saved, its releases are kept for a while, its table stays.
+        """
         table = self.find(name)
         delete_draft(table, self.services)
         return next(state for state in self.list() if state.table == table)

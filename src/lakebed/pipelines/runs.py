@@ -16,7 +16,9 @@ class Runs:
     def __init__(self, services: RunServices) -> None:
         self._services = services
 
-    def list(self, *, table: str | None = None, state: RunState | None = None, limit: int = 50) -> tuple[RunRecord, ...]:
+    def list(
+        self, *, table: str | None = None, state: RunState | None = None, limit: int = 50
+    ) -> tuple[RunRecord, ...]:
         """The newest runs first; of one table if given, which need not exist any more."""
         records = self._services.records
         if table is None:
@@ -27,9 +29,16 @@ class Runs:
     def show(self, run: str) -> RunRecord:
         """The run whose id starts with this text; `last` is the newest."""
         runs = self._all()
-        found = list(runs[:1]) if run == "last" else [record for record in runs if record.run_id.startswith(run)]
+        found = (
+            list(runs[:1])
+            if run == "last"
+            else [record for record in runs if record.run_id.startswith(run)]
+        )
         if len(found) > 1:
-            raise UsageError(f"{run!r} is ambiguous: {len(found)} runs start with it.", next="Give more of the id.")
+            raise UsageError(
+                f"{run!r} is ambiguous: {len(found)} runs start with it.",
+                next="Give more of the id.",
+            )
         if not found:
             raise UnknownName("run", run, [short_id(record.run_id) for record in runs])
         return found[0]

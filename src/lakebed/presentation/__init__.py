@@ -1,1 +1,3 @@
-"""Results and errors as plain JSON-ready values, one file a noun: for `--json`, and for HTTP and pages later."""
+"""Results and errors as plain JSON-ready values, one file a noun: for `--json`, and for HTTP and
+pages later.
+"""

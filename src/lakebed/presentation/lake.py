@@ -1,4 +1,6 @@
-"""A lake as a whole as JSON-ready values: what is in it, and how it was made, checked, saved and moved."""
+"""A lake as a whole as JSON-ready values: what is in it, and how it was made, checked, saved and
+moved.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,9 +18,16 @@ if TYPE_CHECKING:
 _UNKNOWN = dict.fromkeys(("rows", "files", "bytes", "updated_at", "branches"))
 
 
-def created_json(root: "Root", settings: "Settings", files: Sequence[str], unset: Mapping[str, str]) -> dict[str, Any]:
+def created_json(
+    root: "Root", settings: "Settings", files: Sequence[str], unset: Mapping[str, str]
+) -> dict[str, Any]:
     """A new lake, and the variables that have to be set to open it."""
-    return {"root": str(root), "catalog": settings.catalog.kind, "files": list(files), "variables": dict(unset)}
+    return {
+        "root": str(root),
+        "catalog": settings.catalog.kind,
+        "files": list(files),
+        "variables": dict(unset),
+    }
 
 
 def doctor_json(findings: "Sequence[DoctorFinding]") -> list[dict[str, Any]]:
@@ -26,7 +35,9 @@ def doctor_json(findings: "Sequence[DoctorFinding]") -> list[dict[str, Any]]:
     return [fields_of(found) for found in findings]
 
 
-def listed_table_json(name: str, metadata: "TableMetadata", *, kind: str = "table") -> dict[str, Any]:
+def listed_table_json(
+    name: str, metadata: "TableMetadata", *, kind: str = "table"
+) -> dict[str, Any]:
     """A table in a list."""
     head = metadata.head()
     return {
@@ -42,11 +53,19 @@ def listed_table_json(name: str, metadata: "TableMetadata", *, kind: str = "tabl
 def listed_view_json(name: str, view: "ViewMetadata") -> dict[str, Any]:
     """A view in a list."""
     updated = json_ready(view.updated_at)
-    return {"table": name, "kind": "view", **_UNKNOWN, "updated_at": updated, "location": view.location}
+    return {
+        "table": name,
+        "kind": "view",
+        **_UNKNOWN,
+        "updated_at": updated,
+        "location": view.location,
+    }
 
 
 def listed_foreign_json(one: "ForeignTable", metadata: "TableMetadata | None") -> dict[str, Any]:
-    """What others made in the catalog, in a list; without figures if it is a view or cannot be read."""
+    """What others made in the catalog, in a list; without figures if it is a view or cannot be
+    read.
+    """
     name, kind = str(one.name or one.table), f"foreign {one.kind}"
     if metadata is None:
         return {"table": name, "kind": kind, **_UNKNOWN, "location": one.location}

@@ -22,4 +22,6 @@ def column_lineage_json(traced: "ColumnLineage") -> dict[str, Any]:
     inputs = None
     if traced.inputs is not None:
         inputs = {table: id_text(snapshot) for table, snapshot in traced.inputs.items()}
-    return fields_of(traced, table=str(traced.table), snapshot=id_text(traced.snapshot), inputs=inputs)
+    return fields_of(
+        traced, table=str(traced.table), snapshot=id_text(traced.snapshot), inputs=inputs
+    )

@@ -46,7 +46,11 @@ def release_json(release: "Release") -> dict[str, Any]:
 def made_release_json(made: "ReleaseResult") -> dict[str, Any]:
     """The newest release, whether it is new, and how it differs from the one before."""
     changes = fields_of(made.changes)
-    return release_json(made.release) | {"new": made.new, "dropped": sorted(made.dropped), "changes": changes}
+    return release_json(made.release) | {
+        "new": made.new,
+        "dropped": sorted(made.dropped),
+        "changes": changes,
+    }
 
 
 def pipeline_diff_json(found: "PipelineDiff") -> dict[str, Any]:

@@ -15,7 +15,10 @@ def plan_json(plan: "RunPlan") -> dict[str, Any]:
     from lakebed.pipelines.planning.steps import OpenZone
 
     zones = [step for step in plan.steps if isinstance(step, OpenZone)]
-    files = [{"zone": str(step.zone), "pattern": step.pattern, "files": json_ready(step.files)} for step in zones]
+    files = [
+        {"zone": str(step.zone), "pattern": step.pattern, "files": json_ready(step.files)}
+        for step in zones
+    ]
     return {
         "table": str(plan.table),
         "strategy": plan_strategy(plan),

@@ -64,7 +64,9 @@ def build_json(result: "BuildResult", *, seconds: float) -> dict[str, Any]:
 
 
 def gates_label(judged: "GateResults") -> str:
-    """PASS, WARN, FAIL where a gate failed that does not only warn, or SKIP where none could run."""
+    """PASS, WARN, FAIL where a gate failed that does not only warn, or SKIP where none
+    could run.
+    """
     if judged.reason:
         return "SKIP"
     if any(verdict.blocks for verdict in judged.verdicts):

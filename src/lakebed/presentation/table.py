@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 def table_json(name: "TableName | ForeignName", metadata: "TableMetadata") -> dict[str, Any]:
     """All that `table describe` says of a table."""
-    refs = [{"name": ref.name, "snapshot": id_text(ref.snapshot), "kind": ref.kind} for ref in metadata.refs.values()]
+    refs = [
+        {"name": ref.name, "snapshot": id_text(ref.snapshot), "kind": ref.kind}
+        for ref in metadata.refs.values()
+    ]
     return {
         "table": str(name),
         "uuid": metadata.uuid,
@@ -35,7 +38,11 @@ def size_json(metadata: "TableMetadata") -> dict[str, int | None]:
     head = metadata.head()
     if head is None:
         return {"rows": 0, "files": 0, "bytes": 0}
-    return {"rows": head.rows, "files": head.count("total-data-files"), "bytes": head.count("total-files-size")}
+    return {
+        "rows": head.rows,
+        "files": head.count("total-data-files"),
+        "bytes": head.count("total-files-size"),
+    }
 
 
 def view_json(name: "TableName | ForeignName", view: "ViewMetadata") -> dict[str, Any]:
@@ -66,7 +73,9 @@ def history_json(entry: "HistoryEntry") -> dict[str, Any]:
         "deleted": snapshot.deleted if snapshot else None,
         "rows": snapshot.rows if snapshot else None,
         "run": snapshot.run_id if snapshot else None,
-        "detail": ", ".join(f"{key} {value}" for key, value in noted.event.detail.items()) if noted else "",
+        "detail": ", ".join(f"{key} {value}" for key, value in noted.event.detail.items())
+        if noted
+        else "",
     }
 
 
@@ -95,7 +104,9 @@ def diff_json(found: "TableDiff") -> dict[str, Any]:
         "columns": json_ready(found.columns),
         "rows": json_ready(found.rows),
         "figures": [plain(asdict(one)) for one in found.figures],
-        "examples": {kind: [plain(asdict(row)) for row in rows] for kind, rows in found.examples.items()},
+        "examples": {
+            kind: [plain(asdict(row)) for row in rows] for kind, rows in found.examples.items()
+        },
     }
 
 

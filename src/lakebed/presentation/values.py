@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
 
 def json_ready(value: Any) -> Any:
-    """Mappings and dataclasses as dicts, sequences as lists, times in ISO 8601, the rest as text."""
+    """Mappings and dataclasses as dicts, sequences as lists, times in ISO 8601, the rest
+    as text.
+    """
     match value:
         case None | bool() | int() | float() | str():
             return value

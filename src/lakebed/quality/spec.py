@@ -33,14 +33,20 @@ def read_gate(name: str, source: str, *, where: str) -> Gate:
     for key, annotation in given.items():
         if key not in _KEYS:
             raise BadPipeline(
-                f"a gate has no setting {key!r}.", where=where, line=annotation.line, next=suggestion(near(key, _KEYS))
+                f"a gate has no setting {key!r}.",
+                where=where,
+                line=annotation.line,
+                next=suggestion(near(key, _KEYS)),
             )
     values = {key: annotation.value for key, annotation in given.items()}
     severity = values.get("severity", "error").casefold()
     if severity not in _SEVERITIES:
         line = given["severity"].line
         raise BadPipeline(
-            f"severity is error or warn, not {severity!r}.", where=where, line=line, next=suggestion(near(severity, _SEVERITIES))
+            f"severity is error or warn, not {severity!r}.",
+            where=where,
+            line=line,
+            next=suggestion(near(severity, _SEVERITIES)),
         )
     return Gate(
         name,
@@ -48,7 +54,9 @@ def read_gate(name: str, source: str, *, where: str) -> Gate:
         where,
         severity=_SEVERITIES[severity],
         description=values.get("description", ""),
-        tags=tuple(tag.strip().casefold() for tag in values.get("tags", "").split(",") if tag.strip()),
+        tags=tuple(
+            tag.strip().casefold() for tag in values.get("tags", "").split(",") if tag.strip()
+        ),
         remediation=values.get("remediation", ""),
     )
 
@@ -89,7 +97,9 @@ class ColumnTests(_Part):
     @model_validator(mode="before")
     @classmethod
     def _from_list(cls, given: Any) -> Any:
-        """`tests: [not_null, {accepted_values: {values: [a, b]}}]`, as dbt writes it, is the same as a mapping."""
+        """`tests: [not_null, {accepted_values: {values: [a, b]}}]`, as dbt writes it, is the same
+        as a mapping.
+        """
         if not isinstance(given, list):
             return given
         merged: dict[str, Any] = {}
@@ -104,12 +114,16 @@ class ColumnSpec(_Part):
     type: str | None = Field(default=None, validation_alias=AliasChoices("type", "data_type"))
     description: str = ""
     renamed_from: str | None = None
-    tests: ColumnTests = Field(default=ColumnTests(), validation_alias=AliasChoices("tests", "data_tests"))
+    tests: ColumnTests = Field(
+        default=ColumnTests(), validation_alias=AliasChoices("tests", "data_tests")
+    )
 
 
 def column_gates(columns: dict[str, ColumnSpec], *, where: str) -> tuple[Gate, ...]:
     """The gates of the columns' tests."""
-    return tuple(gate for name, column in columns.items() for gate in _gates(name, column.tests, where))
+    return tuple(
+        gate for name, column in columns.items() for gate in _gates(name, column.tests, where)
+    )
 
 
 def _gates(column: str, tests: ColumnTests, where: str) -> list[Gate]:
@@ -118,14 +132,22 @@ def _gates(column: str, tests: ColumnTests, where: str) -> list[Gate]:
         "not_null": (tests.not_null, f"SELECT * FROM {{{{ this }}}} WHERE {named} IS NULL"),
         "unique": (
             tests.unique,
-            f"SELECT {named}, count(*) AS times FROM {{{{ this }}}} WHERE {named} IS NOT NULL "
-            f"GROUP BY {named} HAVING count(*) > 1",
+            (
+                f"SELECT {named}, count(*) AS times FROM {{{{ this }}}} WHERE {named} IS NOT NULL "
+                f"GROUP BY {named} HAVING count(*) > 1"
+            ),
         ),
         "accepted_values": (tests.accepted_values, _not_accepted(named, tests.accepted_values)),
         "relationships": (tests.relationships, _unrelated(named, tests.relationships)),
     }
     return [
-        Gate(f"{column}_{name}", query, where, severity=asked.severity, description=f"column {column}: {name}")
+        Gate(
+            f"{column}_{name}",
+            query,
+            where,
+            severity=asked.severity,
+            description=f"column {column}: {name}",
+        )
         for name, (asked, query) in questions.items()
         if asked
     ]
@@ -141,8 +163,8 @@ def _unrelated(column: str, test: Relationship | None) -> str:
         return ""
     other = f"{{{{ ref({test.to!r}) }}}}"
     return (
-        f"SELECT t.* FROM {{{{ this }}}} t LEFT ANTI JOIN {other} r ON t.{column} = r.{spark_identifier(test.field)} "
-        f"WHERE t.{column} IS NOT NULL"
+        f"SELECT t.* FROM {{{{ this }}}} t LEFT ANTI JOIN {other} r ON t.{column} ="
+        f" r.{spark_identifier(test.field)} WHERE t.{column} IS NOT NULL"
     )
 
 

@@ -25,13 +25,16 @@ class QueryEngine(Protocol):
     """The engine that parses and answers queries: DuckDB."""
 
     def parse(self, sql: str) -> tuple[str, Json]:
-        """The one statement and the engine's parse tree of it; for EXPLAIN, the tree of the explained statement.
+        """The one statement and the engine's parse tree of it; for EXPLAIN, the tree of the
+        explained statement.
 
         Raises `BadQuery` for anything that does not only read.
         """
         ...
 
-    def run(self, plan: QueryPlan, request: QueryRequest, *, on_close: Callable[[], None] | None = None) -> QueryRows:
+    def run(
+        self, plan: QueryPlan, request: QueryRequest, *, on_close: Callable[[], None] | None = None
+    ) -> QueryRows:
         """Start the query; `on_close` is called when its rows are closed.
 
         Raises `BadQuery` for errors in the query, at their place in the text of the request.
@@ -44,7 +47,9 @@ class QueryEngine(Protocol):
 
 
 class UntrustedEngine(Protocol):
-    """Runs each query in a process of its own that can open the files of the plan and nothing else."""
+    """Runs each query in a process of its own that can open the files of the plan and
+    nothing else.
+    """
 
     def run(self, plan: QueryPlan, request: QueryRequest) -> QueryRows:
         """Start the query."""
@@ -65,7 +70,9 @@ class ReadRequest:
     rows: int = ROWS  # of a batch
 
 
-Batches = Callable[[tuple[str, ...], Predicate | None, int | None, int | None], Iterable["pa.RecordBatch"]]
+Batches = Callable[
+    [tuple[str, ...], Predicate | None, int | None, int | None], Iterable["pa.RecordBatch"]
+]
 
 
 class TableReader(Protocol):
@@ -90,12 +97,20 @@ class TableReader(Protocol):
         ...
 
     def relation(
-        self, selection: "TableSelection", scan: Scan, request: ReadRequest, *, memory: str | None, on_end: Callable[[], None]
+        self,
+        selection: "TableSelection",
+        scan: Scan,
+        request: ReadRequest,
+        *,
+        memory: str | None,
+        on_end: Callable[[], None],
     ) -> Any:
         """A `duckdb.DuckDBPyRelation`; `on_end` is called when it is garbage-collected."""
         ...
 
-    def polars_frame(self, schema: "pa.Schema", columns: tuple[ScanColumn, ...], batches: Batches) -> "pl.LazyFrame":
+    def polars_frame(
+        self, schema: "pa.Schema", columns: tuple[ScanColumn, ...], batches: Batches
+    ) -> "pl.LazyFrame":
         """A LazyFrame that reads `batches` when it is collected."""
         ...
 

@@ -42,7 +42,9 @@ class Queries:
         """What lazy tables are read through."""
         from lakebed.query.lazy.table import LazyTableServices
 
-        return LazyTableServices(self.context.scans, self.engines.frames, self.protect, self.context.timezone)
+        return LazyTableServices(
+            self.context.scans, self.engines.frames, self.protect, self.context.timezone
+        )
 
     def plan(self, request: QueryRequest) -> QueryPlan:
         """What a query would read; reads no row."""
@@ -71,7 +73,15 @@ class Queries:
         except LakebedError as error:
             on_end(0, error)
             raise
-        return QueryResult(plan, rows, run, request=request, frames=self.engines.frames, on_end=on_end, plan_ms=plan_ms)
+        return QueryResult(
+            plan,
+            rows,
+            run,
+            request=request,
+            frames=self.engines.frames,
+            on_end=on_end,
+            plan_ms=plan_ms,
+        )
 
     def _runner(self, plan: QueryPlan, request: QueryRequest) -> Callable[[], QueryRows]:
         if request.engine == "spark":
@@ -89,7 +99,10 @@ class Queries:
         """
         compute = self.engines.compute()
         try:
-            frames = {view.name: compute.query(f"SELECT * FROM {view.name.spark}") for view in plan.spark_views}
+            frames = {
+                view.name: compute.query(f"SELECT * FROM {view.name.spark}")
+                for view in plan.spark_views
+            }
             files = {name: compute.materialize(frame) for name, frame in frames.items()}
         except BaseException as error:
             compute.close()
@@ -107,11 +120,17 @@ class Queries:
         if request.engine == "spark":
             raise BadQuery("untrusted queries run on DuckDB only.", next="Omit the engine.")
         if request.parameters:
-            raise BadQuery("an untrusted query takes no parameters.", next="Write the values themselves.")
+            raise BadQuery(
+                "an untrusted query takes no parameters.", next="Write the values themselves."
+            )
         catalog = self.context.catalog
         try:
-            check_untrusted(request.sql, [table.parts for table in catalog.pointers() if not table.hidden])
-        except BadQuery:  # views and foreign tables are looked up only now, because that takes longer
+            check_untrusted(
+                request.sql, [table.parts for table in catalog.pointers() if not table.hidden]
+            )
+        except (
+            BadQuery
+        ):  # views and foreign tables are looked up only now, because that takes longer
             known = all_names(catalog)
             names = [table.levels for table in (*known.pointers, *known.others) if not table.hidden]
             check_untrusted(request.sql, names)
@@ -124,7 +143,11 @@ class Queries:
         past: dict[TableName, set[int]] = {}
         for read in all_tables(plan.tables):
             source = read.target.source
-            if isinstance(source, PinnedTable) and source.past_snapshot and not isinstance(source.table, ForeignName):
+            if (
+                isinstance(source, PinnedTable)
+                and source.past_snapshot
+                and not isinstance(source.table, ForeignName)
+            ):
                 past.setdefault(source.table, set()).add(source.past_snapshot)
         return self.protect(past)
 

@@ -46,10 +46,14 @@ class TableReference:
     part: TablePart = "rows"
 
 
-def resolve_table(parts: Sequence[str], known: Collection[TableName], *, namespace: str | None = None) -> TableReference | None:
-    """The table that a name means: its full name, or an end that only one table has; `table$snapshots` is a metadata table.
+def resolve_table(
+    parts: Sequence[str], known: Collection[TableName], *, namespace: str | None = None
+) -> TableReference | None:
+    """The table that a name means: its full name, or an end that only one table has;
+    `table$snapshots` is a metadata table.
 
-    None for names of the engine's own tables and of files; `UnknownName` and `BadQuery` for unknown and ambiguous names.
+    None for names of the engine's own tables and of files; `UnknownName` and `BadQuery` for unknown
+    and ambiguous names.
     """
     *front, last = parts
     base, sign, about = last.rpartition("$")
@@ -66,13 +70,19 @@ def _metadata_table(text: str) -> TablePart:
     return next(about for about in METADATA_TABLES if about == text)
 
 
-def _table(parts: Sequence[str], known: Collection[TableName], namespace: str | None) -> TableName | None:
-    found = [table for table in known if table.ends_with(parts) and (len(parts) == 3 or not table.hidden)]
+def _table(
+    parts: Sequence[str], known: Collection[TableName], namespace: str | None
+) -> TableName | None:
+    found = [
+        table for table in known if table.ends_with(parts) and (len(parts) == 3 or not table.hidden)
+    ]
     if namespace and len(found) > 1:
         found = [table for table in found if table.namespace == namespace] or found
     if len(found) > 1:
         candidates = " or ".join(sorted(map(str, found))[:3])
-        raise BadQuery(f"{'.'.join(parts)} is ambiguous: it may be {candidates}.", next="Write the full name.")
+        raise BadQuery(
+            f"{'.'.join(parts)} is ambiguous: it may be {candidates}.", next="Write the full name."
+        )
     if not found and not _is_engines_or_file(parts):
         raise unknown_table(parts, known)
     return found[0] if found else None

@@ -12,7 +12,14 @@ from lakebed.settings.load import (
     settings_tree,
     without_secrets,
 )
-from lakebed.settings.places import DATA, DATABASE_FILE, IN_BUCKET, cache_folder, logs_folder, staging_place
+from lakebed.settings.places import (
+    DATA,
+    DATABASE_FILE,
+    IN_BUCKET,
+    cache_folder,
+    logs_folder,
+    staging_place,
+)
 from lakebed.settings.query import QuerySettings
 from lakebed.settings.releases import ReleaseSettings
 from lakebed.settings.root import SETTINGS_FILE, Root, find_root, normalized_location

@@ -36,7 +36,9 @@ class Document:
         except yaml.YAMLError as error:
             raise self._refusal(f"this is not valid YAML: {error}", where=self.where) from None
         if not isinstance(tree, dict | None):
-            raise self._refusal("the settings are a mapping of names to values.", where=self.where, line=1)
+            raise self._refusal(
+                "the settings are a mapping of names to values.", where=self.where, line=1
+            )
         return node, tree or {}
 
     def _walk(self, node: Any, path: Path) -> Iterator[tuple[Path, int]]:
@@ -65,7 +67,9 @@ class Document:
         return line, masked(self._text[line - 1]) if line else ""
 
     def error_for(self, error: ErrorDetails, *, known: Collection[str]) -> BadText:
-        """The error for what pydantic found, with its line; for an unknown key, the nearest `known` ones are suggested."""
+        """The error for what pydantic found, with its line; for an unknown key, the nearest `known`
+        ones are suggested.
+        """
         path = tuple(str(part) for part in error["loc"])
         line, excerpt = self.find(path)
         dotted = ".".join(path)

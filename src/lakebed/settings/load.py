@@ -12,7 +12,13 @@ from lakebed.errors import BadSettings, LakebedError, near, suggestion
 from lakebed.settings.document import Document, Path, reason
 from lakebed.settings.root import SETTINGS_FILE, Root
 from lakebed.settings.secrecy import holds_secret, masked
-from lakebed.settings.spec import FilesSettings, PostgresCatalog, RestCatalog, Settings, SqliteCatalog
+from lakebed.settings.spec import (
+    FilesSettings,
+    PostgresCatalog,
+    RestCatalog,
+    Settings,
+    SqliteCatalog,
+)
 from lakebed.settings.yaml_text import read_yaml
 
 PREFIX = "LAKEBED_"
@@ -34,7 +40,9 @@ def load_settings(text: str, environment: Mapping[str, str], *, root: Root) -> S
     _require_no_secrets(tree, where, lines)
     _require_no_secret_addresses(tree, where, lines)
     try:
-        settings = Settings.model_validate(_merged(tree, _without_idle_credentials(environment_overrides(environment), tree)))
+        settings = Settings.model_validate(
+            _merged(tree, _without_idle_credentials(environment_overrides(environment), tree))
+        )
     except ValidationError as error:
         raise _as_bad_settings(error.errors()[0], where, lines, environment) from None
     except BadSettings:
@@ -47,12 +55,16 @@ def load_settings(text: str, environment: Mapping[str, str], *, root: Root) -> S
 
 def files_settings(environment: Mapping[str, str]) -> FilesSettings:
     """How to reach a bucket, by the environment alone: `lakebed.yaml` is in the bucket."""
-    ours = {name: value for name, value in environment.items() if name.startswith(f"{PREFIX}FILES_")}
+    ours = {
+        name: value for name, value in environment.items() if name.startswith(f"{PREFIX}FILES_")
+    }
     try:
         return FilesSettings.model_validate(environment_overrides(ours).get("files", {}))
     except ValidationError as error:
         first = error.errors()[0]
-        raise BadSettings(reason(first), where=f"{PREFIX}FILES_{str(first['loc'][0]).upper()}") from None
+        raise BadSettings(
+            reason(first), where=f"{PREFIX}FILES_{str(first['loc'][0]).upper()}"
+        ) from None
 
 
 def _require_shared_catalog(settings: Settings, root: Root, where: str) -> None:
@@ -64,7 +76,8 @@ def _require_shared_catalog(settings: Settings, root: Root, where: str) -> None:
         needs_server = f"a remote Spark ({masked(settings.spark.master)})"
     if needs_server and _keeps_sqlite(settings):
         raise BadSettings(
-            f"{needs_server} cannot keep its catalog or state in SQLite: several machines would open one file.",
+            f"{needs_server} cannot keep its catalog or state in SQLite: several machines would"
+            " open one file.",
             where=where,
             next="Set catalog.kind to postgres, or to rest with a state_url.",
         )
@@ -72,7 +85,9 @@ def _require_shared_catalog(settings: Settings, root: Root, where: str) -> None:
 
 def _keeps_sqlite(settings: Settings) -> bool:
     catalog = settings.catalog
-    return isinstance(catalog, SqliteCatalog) or (isinstance(catalog, RestCatalog) and not catalog.state_url)
+    return isinstance(catalog, SqliteCatalog) or (
+        isinstance(catalog, RestCatalog) and not catalog.state_url
+    )
 
 
 def environment_variables() -> dict[str, Path]:
@@ -80,7 +95,9 @@ def environment_variables() -> dict[str, Path]:
     return {PREFIX + "_".join(path).upper(): path for path, _ in setting_fields()}
 
 
-def setting_fields(model: type[BaseModel] = Settings, above: Path = ()) -> Iterator[tuple[Path, Any]]:
+def setting_fields(
+    model: type[BaseModel] = Settings, above: Path = ()
+) -> Iterator[tuple[Path, Any]]:
     """Every setting that is a value, not a group: its path and its field."""
     for name, field in model.model_fields.items():
         parts = [part for part in _alternatives(field.annotation) if _is_model(part)]
@@ -96,28 +113,46 @@ def setting_fields(model: type[BaseModel] = Settings, above: Path = ()) -> Itera
 
 def secret_settings() -> tuple[Path, ...]:
     """The settings that only the environment may give."""
-    return tuple(path for path, field in setting_fields() if SecretStr in get_args(field.annotation))
+    return tuple(
+        path for path, field in setting_fields() if SecretStr in get_args(field.annotation)
+    )
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment for child processes, which get secrets in other ways if they need them."""
     hidden = {PREFIX + "_".join(path).upper() for path in secret_settings()}
-    ours = {name for name, value in environment.items() if name.startswith(PREFIX) and holds_secret(value)}
+    ours = {
+        name
+        for name, value in environment.items()
+        if name.startswith(PREFIX) and holds_secret(value)
+    }
     return {name: value for name, value in environment.items() if name not in hidden | ours}
 
 
 def environment_overrides(environment: Mapping[str, str]) -> dict[str, Any]:
-    """Settings from the environment, as a tree; an unknown `LAKEBED_*` raises, suggesting the nearest known one."""
+    """Settings from the environment, as a tree; an unknown `LAKEBED_*` raises, suggesting the
+    nearest known one.
+    """
     known = environment_variables()
-    texts = {known_path for known_path, field in setting_fields() if field.annotation is str} | set(secret_settings())
+    texts = {known_path for known_path, field in setting_fields() if field.annotation is str} | set(
+        secret_settings()
+    )
     tree: dict[str, Any] = {}
     for variable, value in environment.items():
-        if not variable.startswith(PREFIX) or variable in OTHER_VARIABLES or variable.startswith(_TESTS_ONLY):
+        if (
+            not variable.startswith(PREFIX)
+            or variable in OTHER_VARIABLES
+            or variable.startswith(_TESTS_ONLY)
+        ):
             continue
         if variable not in known:
-            close = near(variable.removeprefix(PREFIX), (name.removeprefix(PREFIX) for name in known))
+            close = near(
+                variable.removeprefix(PREFIX), (name.removeprefix(PREFIX) for name in known)
+            )
             raise BadSettings(
-                "there is no such variable.", where=variable, next=suggestion(tuple(PREFIX + name for name in close))
+                "there is no such variable.",
+                where=variable,
+                next=suggestion(tuple(PREFIX + name for name in close)),
             )
         path = known[variable]
         _put(tree, path, value if path in texts else _value(variable, value))
@@ -157,13 +192,22 @@ def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_idle_credentials(over: dict[str, Any], tree: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings from the environment without credentials of another kind of catalog: one shell may serve several lakes."""
+    """Settings from the environment without credentials of another kind of catalog: one shell may
+    serve several lakes.
+    """
     given, below = over.get("catalog", {}), tree.get("catalog")
-    kind = given.get("kind") or (below.get("kind") if isinstance(below, Mapping) else None) or "sqlite"
-    model = next((model for model in _CATALOGS if kind in get_args(model.model_fields["kind"].annotation)), None)
+    kind = (
+        given.get("kind") or (below.get("kind") if isinstance(below, Mapping) else None) or "sqlite"
+    )
+    model = next(
+        (model for model in _CATALOGS if kind in get_args(model.model_fields["kind"].annotation)),
+        None,
+    )
     idle = _CREDENTIALS - set(model.model_fields) if model else set()
     kept = {name: value for name, value in given.items() if name not in idle}
-    return {name: value for name, value in over.items() if name != "catalog"} | ({"catalog": kept} if kept else {})
+    return {name: value for name, value in over.items() if name != "catalog"} | (
+        {"catalog": kept} if kept else {}
+    )
 
 
 def _require_no_secrets(tree: Mapping[str, Any], where: str, lines: Document) -> None:
@@ -174,21 +218,33 @@ def _require_no_secrets(tree: Mapping[str, Any], where: str, lines: Document) ->
         if node is not None:
             line, _ = lines.find(path)  # the excerpt would print the secret
             variable = PREFIX + "_".join(path).upper()
-            raise BadSettings(f"{'.'.join(path)} is a secret.", where=where, line=line, next=f"Give it by {variable} instead.")
+            raise BadSettings(
+                f"{'.'.join(path)} is a secret.",
+                where=where,
+                line=line,
+                next=f"Give it by {variable} instead.",
+            )
 
 
 def _require_no_secret_addresses(tree: Mapping[str, Any], where: str, lines: Document) -> None:
-    """Spark's addresses may contain a token, for there is no other way to give it; but not in the file."""
+    """Spark's addresses may contain a token, for there is no other way to give it; but not in the
+    file.
+    """
     spark = tree.get("spark")
     given = spark if isinstance(spark, Mapping) else {}
     for name in ("master", "repositories"):
         if holds_secret(str(given.get(name, ""))):
             line, _ = lines.find(("spark", name))
-            what, variable = f"spark.{name} contains a password or token.", f"{PREFIX}SPARK_{name.upper()}"
+            what, variable = (
+                f"spark.{name} contains a password or token.",
+                f"{PREFIX}SPARK_{name.upper()}",
+            )
             raise BadSettings(what, where=where, line=line, next=f"Give it by {variable} instead.")
 
 
-def _as_bad_settings(error: ErrorDetails, where: str, lines: Document, environment: Mapping[str, str]) -> BadSettings:
+def _as_bad_settings(
+    error: ErrorDetails, where: str, lines: Document, environment: Mapping[str, str]
+) -> BadSettings:
     path = tuple(str(part) for part in error["loc"])
     plain_path = tuple(part for part in path if part not in {"sqlite", "postgres", "rest"})
     variable = PREFIX + "_".join(plain_path).upper()
@@ -211,7 +267,9 @@ def _as_bad_settings(error: ErrorDetails, where: str, lines: Document, environme
 def _known_paths() -> set[Path]:
     """All paths, groups included, as error messages name them."""
     paths = {path[:depth] for path, _ in setting_fields() for depth in range(1, len(path) + 1)}
-    return paths | {(scope, "*", part) for scope in ("namespaces", "tables") for part in ("write", "care")}
+    return paths | {
+        (scope, "*", part) for scope in ("namespaces", "tables") for part in ("write", "care")
+    }
 
 
 def _alternatives(annotation: Any) -> tuple[Any, ...]:

@@ -21,7 +21,9 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
 
 
 def logs_folder(settings: Settings, root: Root, environment: Mapping[str, str]) -> Path:
-    """Where this machine writes logs; if they are kept in the bucket, they are copied there when the lake is closed."""
+    """Where this machine writes logs; if they are kept in the bucket, they are copied there when
+    the lake is closed.
+    """
     chosen = settings.places.logs
     return Path(chosen) if chosen and chosen != IN_BUCKET else _own(root, environment) / "logs"
 

@@ -21,7 +21,11 @@ class Root:
         """A folder is made absolute; an `s3://` root must name a bucket."""
         shown = str(text)
         if bad := next((sign for sign in _UNSAFE if sign in shown), None):
-            raise BadRoot(shown, f"a lake's root may not contain {bad!r}: Spark, Iceberg and DuckDB read such paths differently.")
+            raise BadRoot(
+                shown,
+                f"a lake's root may not contain {bad!r}: Spark, Iceberg and DuckDB read such paths"
+                " differently.",
+            )
         if shown.startswith("s3://"):
             return cls(_bucket_url(shown))
         if "://" in shown:
@@ -53,7 +57,9 @@ class Root:
         return f"{self.url}/{path}"
 
     def relative(self, location: str) -> str | None:
-        """The path below the root, however `file:` or `s3a:` is spelled; None for a location outside it."""
+        """The path below the root, however `file:` or `s3a:` is spelled; None for a location
+        outside it.
+        """
         spelt, root = normalized_location(location), normalized_location(self.url)
         return spelt.removeprefix(root + "/") if spelt.startswith(root + "/") else None
 

@@ -6,11 +6,13 @@ from urllib.parse import unquote
 MASK = "********"
 SECRET_WORD = "(?i)secret|passw|pwd|token|access[._-]?key|api[._-]?key|credential|scram|signature"  # noqa: S105  a pattern
 
-# user:password@ before a host, also with slashes in the password; host:port/…@ is not one. A web server may take a
+# user:password@ before a host, also with slashes in the password; host:port/…@ is not one. A web
+# server may take a
 # name alone as a token.
 _BEFORE_HOST = re.compile(r"(://[^\s:/?#@]*:)(?!\d+[/?#])\S*(?=@)")
 _ALONE = re.compile(r"(https?://)[^\s:/?#@]+(?=@)", re.IGNORECASE)
-# key=value and key: value, as in URL parameters, on a command line and in YAML; keys may be percent-encoded.
+# key=value and key: value, as in URL parameters, on a command line and in YAML; keys may be
+# percent-encoded.
 _KEY = re.compile(r"""([\w%.+-]+)["']?\s*[=:]\s*["']?""")
 _VALUE = re.compile(r"""[^\s&;,'"{}]*""")
 

@@ -3,7 +3,16 @@
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import AfterValidator, BaseModel, ByteSize, ConfigDict, Field, SecretStr, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ByteSize,
+    ConfigDict,
+    Field,
+    SecretStr,
+    field_validator,
+    model_validator,
+)
 
 from lakebed.names import LAYERS, AssetKey, TableName, plain_name, tables_of_assets
 from lakebed.settings.care import CareSettings, TableCare, effective_care
@@ -21,11 +30,16 @@ class _Part(BaseModel):
 
 def _without_secret(address: str) -> str:
     if holds_secret(address):
-        raise ValueError("an address may not contain a password or token; give it by its LAKEBED_* variable")
+        raise ValueError(
+            "an address may not contain a password or token; give it by its LAKEBED_* variable"
+        )
     return address
 
 
-_CATALOG_TIMEOUT = "seconds that a statement or request may take; a server that is silent for longer counts as unreachable"
+_CATALOG_TIMEOUT = (
+    "seconds that a statement or request may take; a server that is silent for longer counts as"
+    " unreachable"
+)
 
 
 class SqliteCatalog(_Part):
@@ -38,7 +52,9 @@ class PostgresCatalog(_Part):
     """Catalog and state in one PostgreSQL database."""
 
     kind: Literal["postgres"]
-    url: str = Field(description="for postgres: postgresql://host:port/database; for rest: its address")
+    url: str = Field(
+        description="for postgres: postgresql://host:port/database; for rest: its address"
+    )
     user: str = Field(default="lakebed", description="user name")
     password: SecretStr | None = Field(default=None, description="password (a secret)")
     timeout_seconds: float = Field(default=30.0, gt=0, description=_CATALOG_TIMEOUT)
@@ -53,17 +69,27 @@ class RestCatalog(_Part):
     url: str = Field(description="address of the REST catalog")
     warehouse: str = Field(default="", description="the warehouse to request from it")
     scope: str = Field(default="catalog", description="OAuth2 scope")
-    oauth2_server_uri: str = Field(default="", description="where to get tokens, if not from the catalog itself")
-    credential: SecretStr | None = Field(default=None, description="OAuth2 client as id:secret (a secret)")
-    state_url: str = Field(default="", description="postgresql://… for Lakebed's state; empty: .data/lake.db")
+    oauth2_server_uri: str = Field(
+        default="", description="where to get tokens, if not from the catalog itself"
+    )
+    credential: SecretStr | None = Field(
+        default=None, description="OAuth2 client as id:secret (a secret)"
+    )
+    state_url: str = Field(
+        default="", description="postgresql://… for Lakebed's state; empty: .data/lake.db"
+    )
     user: str = Field(default="lakebed", description="user name for state_url")
-    password: SecretStr | None = Field(default=None, description="password for state_url (a secret)")
+    password: SecretStr | None = Field(
+        default=None, description="password for state_url (a secret)"
+    )
     timeout_seconds: float = Field(default=30.0, gt=0, description=_CATALOG_TIMEOUT)
 
     _no_secret = field_validator("url", "state_url", "oauth2_server_uri")(_without_secret)
 
 
-CatalogSettings = Annotated[SqliteCatalog | PostgresCatalog | RestCatalog, Field(discriminator="kind")]
+CatalogSettings = Annotated[
+    SqliteCatalog | PostgresCatalog | RestCatalog, Field(discriminator="kind")
+]
 
 
 class FilesSettings(_Part):
@@ -71,41 +97,79 @@ class FilesSettings(_Part):
 
     endpoint: str = Field(default="", description="address of an S3-compatible server; empty: AWS")
     region: str = Field(default="us-east-1", description="region of the bucket")
-    path_style: bool = Field(default=True, description="bucket in the path instead of in the host name")
+    path_style: bool = Field(
+        default=True, description="bucket in the path instead of in the host name"
+    )
     access_key_id: SecretStr | None = Field(default=None, description="access key (a secret)")
     secret_access_key: SecretStr | None = Field(default=None, description="secret key (a secret)")
     timeout_seconds: float = Field(
         default=30.0,
         gt=0,
-        description="seconds without an answer after which a request is given up; at least 15 for landing files",
+        description=(
+            "seconds without an answer after which a request is given up; at least 15 for landing"
+            " files"
+        ),
     )
 
     _no_secret = field_validator("endpoint")(_without_secret)
 
 
 class PlacesSettings(_Part):
-    """Where the parts of `.data/` are if not below the root; a bucket lake keeps logs and staging on the machine."""
+    """Where the parts of `.data/` are if not below the root; a bucket lake keeps logs and staging
+    on the machine.
+    """
 
-    logs: str = Field(default="", description="folder of logs, or 'bucket'; empty: .data/logs, on a bucket lake the user's cache")
-    staging: str = Field(default="", description="folder of staged payloads, or 'bucket'; empty: as for logs")
+    logs: str = Field(
+        default="",
+        description=(
+            "folder of logs, or 'bucket'; empty: .data/logs, on a bucket lake the user's cache"
+        ),
+    )
+    staging: str = Field(
+        default="", description="folder of staged payloads, or 'bucket'; empty: as for logs"
+    )
     spill: str = Field(
-        default="", description="folder for data that DuckDB cannot keep in memory; empty: the system's temporary folder"
+        default="",
+        description=(
+            "folder for data that DuckDB cannot keep in memory; empty: the system's temporary"
+            " folder"
+        ),
     )
 
 
-_MAY_BRING_FUNCTIONS = ("spark.sql.extensions", "spark.jars", "spark.plugins", "spark.sql.catalog", "spark.driver.extraClassPath")
+_MAY_BRING_FUNCTIONS = (
+    "spark.sql.extensions",
+    "spark.jars",
+    "spark.plugins",
+    "spark.sql.catalog",
+    "spark.driver.extraClassPath",
+)
 
 
 class SparkSettings(_Part):
     """The Spark that computes and writes."""
 
-    master: str = Field(default="local[*]", description="local[*], spark://…, sc://… (Connect), yarn, k8s://…")
-    memory: str = Field(default="2g", description="memory of the driver; in local mode, of all of Spark")
-    quick: bool = Field(default=False, description="start faster, compute slower: for small runs only")
-    direct_launch: bool = Field(default=True, description="start Spark's JVM directly; false: as spark-submit does")
-    jars: tuple[str, ...] = Field(default=(), description="local jars to use instead of the cached ones")
-    repositories: tuple[str, ...] = Field(default=(), description="Maven repositories to try before the default one")
-    conf: dict[str, str] = Field(default_factory=dict, description="further Spark settings; they override Lakebed's")
+    master: str = Field(
+        default="local[*]", description="local[*], spark://…, sc://… (Connect), yarn, k8s://…"
+    )
+    memory: str = Field(
+        default="2g", description="memory of the driver; in local mode, of all of Spark"
+    )
+    quick: bool = Field(
+        default=False, description="start faster, compute slower: for small runs only"
+    )
+    direct_launch: bool = Field(
+        default=True, description="start Spark's JVM directly; false: as spark-submit does"
+    )
+    jars: tuple[str, ...] = Field(
+        default=(), description="local jars to use instead of the cached ones"
+    )
+    repositories: tuple[str, ...] = Field(
+        default=(), description="Maven repositories to try before the default one"
+    )
+    conf: dict[str, str] = Field(
+        default_factory=dict, description="further Spark settings; they override Lakebed's"
+    )
 
     @property
     def is_local(self) -> bool:
@@ -118,22 +182,34 @@ class SparkSettings(_Part):
     @property
     def has_own_functions_only(self) -> bool:
         """Whether no server, extension or jar of the user can add SQL functions."""
-        return not self.is_connect and not any(name.startswith(_MAY_BRING_FUNCTIONS) for name in self.conf)
+        return not self.is_connect and not any(
+            name.startswith(_MAY_BRING_FUNCTIONS) for name in self.conf
+        )
 
 
 class LeaseSettings(_Part):
     """How long a holder without a heartbeat keeps its lease."""
 
-    limit_seconds: float = Field(default=60.0, gt=0, description="a lease lapses after this long without a heartbeat")
+    limit_seconds: float = Field(
+        default=60.0, gt=0, description="a lease lapses after this long without a heartbeat"
+    )
 
 
 class WriteSettings(_Part):
     """How data files are written; unset values come from the level above."""
 
-    target_file_size: ByteSize | None = Field(default=None, gt=0, description="target size of a data file; 512 MiB unless set")
-    compression: Compression | None = Field(default=None, description="Parquet compression; snappy unless set")
+    target_file_size: ByteSize | None = Field(
+        default=None, gt=0, description="target size of a data file; 512 MiB unless set"
+    )
+    compression: Compression | None = Field(
+        default=None, description="Parquet compression; snappy unless set"
+    )
     row_group_size: ByteSize | None = Field(
-        default=None, gt=0, description="size of a Parquet row group; 128 MiB unless set, 1 MiB in a table with a sort order"
+        default=None,
+        gt=0,
+        description=(
+            "size of a Parquet row group; 128 MiB unless set, 1 MiB in a table with a sort order"
+        ),
     )
 
 
@@ -156,15 +232,21 @@ _Layers = Annotated[tuple[str, ...], AfterValidator(_layers)]
 class NamespaceSettings(ScopedSettings):
     """Settings of a namespace."""
 
-    layers: _Layers | None = Field(default=None, description="the layers of its pipelines, if they differ from the lake's")
+    layers: _Layers | None = Field(
+        default=None, description="the layers of its pipelines, if they differ from the lake's"
+    )
 
 
 class AssetSettings(_Part):
     """How Dagster asset keys become tables (ADR-004)."""
 
     namespace: str = Field(default="assets", description="the namespace of assets")
-    schema_mapping: dict[str, str] = Field(default_factory=dict, description="first key segment → schema, if they differ")
-    keys: tuple[str, ...] = Field(default=(), description="asset keys (raw/omop/person) to check for collisions at once")
+    schema_mapping: dict[str, str] = Field(
+        default_factory=dict, description="first key segment → schema, if they differ"
+    )
+    keys: tuple[str, ...] = Field(
+        default=(), description="asset keys (raw/omop/person) to check for collisions at once"
+    )
 
     @field_validator("namespace")
     @classmethod
@@ -173,7 +255,11 @@ class AssetSettings(_Part):
 
     @model_validator(mode="after")
     def _without_collision(self) -> "AssetSettings":
-        tables_of_assets([AssetKey(tuple(key.split("/"))) for key in self.keys], self.namespace, self.schema_mapping)
+        tables_of_assets(
+            [AssetKey(tuple(key.split("/"))) for key in self.keys],
+            self.namespace,
+            self.schema_mapping,
+        )
         return self
 
 
@@ -190,9 +276,16 @@ class Settings(_Part):
     query: QuerySettings = QuerySettings()
     care: CareSettings = CareSettings()
     write: WriteSettings = WriteSettings()
-    layers: _Layers = Field(default=LAYERS, description="the layers of pipelines, such as [staging, intermediate, marts]")
-    namespaces: dict[str, NamespaceSettings] = Field(default_factory=dict, description="settings of a namespace")
-    tables: dict[str, ScopedSettings] = Field(default_factory=dict, description="settings of a table")
+    layers: _Layers = Field(
+        default=LAYERS,
+        description="the layers of pipelines, such as [staging, intermediate, marts]",
+    )
+    namespaces: dict[str, NamespaceSettings] = Field(
+        default_factory=dict, description="settings of a namespace"
+    )
+    tables: dict[str, ScopedSettings] = Field(
+        default_factory=dict, description="settings of a table"
+    )
     assets: AssetSettings = AssetSettings()
 
     @field_validator("timezone")
@@ -206,7 +299,9 @@ class Settings(_Part):
 
     @field_validator("namespaces")
     @classmethod
-    def _checked_namespaces(cls, scopes: dict[str, NamespaceSettings]) -> dict[str, NamespaceSettings]:
+    def _checked_namespaces(
+        cls, scopes: dict[str, NamespaceSettings]
+    ) -> dict[str, NamespaceSettings]:
         return {plain_name("namespace", name): scope for name, scope in scopes.items()}
 
     @field_validator("tables")
@@ -225,12 +320,22 @@ class Settings(_Part):
         return _nearest(_WRITE_DEFAULTS, self.write)
 
     def write_for(self, table: TableName, *, is_sorted: bool = False) -> WriteSettings:
-        """How this table's files are written: by its own settings, else its namespace's, the lake's, or the defaults."""
-        own = [scope.write for scope in (self.namespaces.get(table.namespace), self.tables.get(str(table))) if scope]
-        return _nearest(_WRITE_DEFAULTS, _WHERE_SORTED if is_sorted else WriteSettings(), self.write, *own)
+        """How this table's files are written: by its own settings, else its namespace's, the
+        lake's, or the defaults.
+        """
+        own = [
+            scope.write
+            for scope in (self.namespaces.get(table.namespace), self.tables.get(str(table)))
+            if scope
+        ]
+        return _nearest(
+            _WRITE_DEFAULTS, _WHERE_SORTED if is_sorted else WriteSettings(), self.write, *own
+        )
 
     def care_levels(self, table: TableName) -> tuple[TableCare, ...]:
-        """Care settings of the lake, the namespace and the table; later ones override earlier ones."""
+        """Care settings of the lake, the namespace and the table; later ones override
+        earlier ones.
+        """
         own = (self.namespaces.get(table.namespace), self.tables.get(str(table)))
         return (self.care, *(scope.care for scope in own if scope))
 
@@ -240,7 +345,9 @@ class Settings(_Part):
 
 
 _WRITE_DEFAULTS = WriteSettings(
-    target_file_size=ByteSize(512 * Mebibytes), compression="snappy", row_group_size=ByteSize(128 * Mebibytes)
+    target_file_size=ByteSize(512 * Mebibytes),
+    compression="snappy",
+    row_group_size=ByteSize(128 * Mebibytes),
 )
 _WHERE_SORTED = WriteSettings(row_group_size=ByteSize(Mebibytes))
 

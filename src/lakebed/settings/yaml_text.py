@@ -13,7 +13,10 @@ class YamlTooLarge(yaml.YAMLError):
 
 
 def read_yaml(text: str) -> tuple[Any, Any]:
-    """The node of a text and its value; raises `yaml.YAMLError`. Aliases are allowed, and counted each time."""
+    """The node of a text and its value; raises `yaml.YAMLError`.
+
+    Aliases are allowed, and counted each time.
+    """
     if len(text.encode(errors="replace")) > LARGEST:
         raise YamlTooLarge(f"the text is longer than {LARGEST // 1024} KiB")
     loader = yaml.SafeLoader(text)
@@ -22,7 +25,9 @@ def read_yaml(text: str) -> tuple[Any, Any]:
         if node is None:
             return None, None
         if _size(node, {}) > _MOST:
-            raise YamlTooLarge(f"with its aliases expanded, the text has more than {_MOST:,} values")
+            raise YamlTooLarge(
+                f"with its aliases expanded, the text has more than {_MOST:,} values"
+            )
         return node, loader.construct_document(node)
     except RecursionError:
         raise YamlTooLarge("the text is nested too deeply") from None

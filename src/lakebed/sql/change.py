@@ -49,7 +49,11 @@ class ChangeStatement:
 
     def _standing_in(self, place: str, alias: str) -> str:
         """The text in place of the target."""
-        return f"{place} AS {alias}" if self.kind in {"update", "delete", "merge"} and not self._aliased else place
+        return (
+            f"{place} AS {alias}"
+            if self.kind in {"update", "delete", "merge"} and not self._aliased
+            else place
+        )
 
     def with_own_positions(self, said: str, place: str, *, alias: str) -> str:
         """An engine's message about the statement `on` another target, with positions in the
@@ -78,27 +82,36 @@ def read_change(text: str) -> ChangeStatement:
         if tuple(words[: len(beginning)]) == beginning:
             return _taken_apart(reading, tokens, kind, at=len(beginning))
     raise reading.source.error_at(
-        "this is not a statement that changes one table.", next="Write one INSERT, UPDATE, DELETE, MERGE or ALTER TABLE."
+        "this is not a statement that changes one table.",
+        next="Write one INSERT, UPDATE, DELETE, MERGE or ALTER TABLE.",
     )
 
 
 def _refuse_several(reading: LexedText, tokens: Sequence[Token]) -> None:
     for token in tokens:
         if token.upper == ";":
-            raise reading.source.error_at("there is more than one statement.", at=token.start, next="Run them one by one.")
+            raise reading.source.error_at(
+                "there is more than one statement.", at=token.start, next="Run them one by one."
+            )
 
 
-def _taken_apart(reading: LexedText, tokens: Sequence[Token], kind: ChangeKind, *, at: int) -> ChangeStatement:
+def _taken_apart(
+    reading: LexedText, tokens: Sequence[Token], kind: ChangeKind, *, at: int
+) -> ChangeStatement:
     names = reading.chain(tokens[at].start) if at < len(tokens) else ()
     if not names:
-        raise reading.source.error_at("no table is named.", at=reading.end, next="Name one: namespace.layer.name")
+        raise reading.source.error_at(
+            "no table is named.", at=reading.end, next="Name one: namespace.layer.name"
+        )
     rest = tokens[at + 2 * len(names) - 1 :]
     if kind == "alter":
         _refuse_elsewhere(reading, rest)
     aliased = bool(rest) and rest[0].is_name and rest[0].upper not in _AFTER_TARGET
     text = reading.text[: reading.end]
     start, end = names[0].start, names[-1].end
-    return ChangeStatement(kind, tuple(name.name for name in names), text[:start], text[start:end], text[end:], aliased)
+    return ChangeStatement(
+        kind, tuple(name.name for name in names), text[:start], text[start:end], text[end:], aliased
+    )
 
 
 def _offset(text: str, line: int, column: int) -> int:
@@ -115,4 +128,6 @@ def _refuse_elsewhere(reading: LexedText, rest: Sequence[Token]) -> None:
     if first in _ELSEWHERE:
         words, command = _ELSEWHERE[first]
         if words is None or second in words.split():
-            raise reading.source.error_at("a table's name, tags and branches are changed elsewhere.", next=f"Use {command}.")
+            raise reading.source.error_at(
+                "a table's name, tags and branches are changed elsewhere.", next=f"Use {command}."
+            )

@@ -24,7 +24,9 @@ _DAYS, _ORDERS_A_DAY, _CUSTOMERS = 3, 200, 120
 
 
 def shop() -> dict[str, bytes]:
-    """Files by path below the lake's root: pipelines; orders as one CSV a day, customers as CSV, products as NDJSON."""
+    """Files by path below the lake's root: pipelines; orders as one CSV a day, customers as CSV,
+    products as NDJSON.
+    """
     chance = Random(20261001)  # noqa: S311 - sample data
     landing = f"{NAMESPACE}/landing"
     days = [_FIRST_DAY + timedelta(days=number) for number in range(_DAYS)]
@@ -42,7 +44,9 @@ def shop() -> dict[str, bytes]:
 def _written_files() -> dict[str, bytes]:
     """What people would write by hand: it lies beside this module as it will lie in the lake."""
     top = Path(__file__).parent / "shop_files"
-    files = sorted(path for path in top.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    files = sorted(
+        path for path in top.rglob("*") if path.is_file() and "__pycache__" not in path.parts
+    )
     return {path.relative_to(top).as_posix(): path.read_bytes() for path in files}
 
 
@@ -67,7 +71,11 @@ def _order(number: int, day: date, chance: Random) -> dict[str, object]:
 
 def _customers(chance: Random) -> list[dict[str, object]]:
     return [
-        {"customer_id": number, "name": f"Customer {number:03d}", "country": chance.choice(_COUNTRIES)}
+        {
+            "customer_id": number,
+            "name": f"Customer {number:03d}",
+            "country": chance.choice(_COUNTRIES),
+        }
         for number in range(1, _CUSTOMERS + 1)
     ]
 

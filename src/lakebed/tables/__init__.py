@@ -48,7 +48,11 @@ from lakebed.tables.merging.keys import (
     tie_check_query,
     violations,
 )
-from lakebed.tables.merging.matches import duplicate_keys_query, match_check_query, refuse_duplicate_keys
+from lakebed.tables.merging.matches import (
+    duplicate_keys_query,
+    match_check_query,
+    refuse_duplicate_keys,
+)
 from lakebed.tables.merging.merge import write_statement
 from lakebed.tables.merging.owned_columns import (
     guess_owned_columns,
@@ -60,7 +64,12 @@ from lakebed.tables.merging.strategies import ALIASES, STRATEGIES, Scd2, Strateg
 from lakebed.tables.moved_lake import MovedTables, require_relocated, table_folder
 from lakebed.tables.placement import USED_MARKER, TablePlacement
 from lakebed.tables.publishing.lease import HeldLease, LeaseWait, hold_lease
-from lakebed.tables.publishing.plan import PublishRequest, Settlement, plan_publication, plan_settlement
+from lakebed.tables.publishing.plan import (
+    PublishRequest,
+    Settlement,
+    plan_publication,
+    plan_settlement,
+)
 from lakebed.tables.publishing.publish import amend, publish, settle_publications
 from lakebed.tables.services import TableServices
 from lakebed.tables.statements import (

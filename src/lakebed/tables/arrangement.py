@@ -1,4 +1,6 @@
-"""How a table's files are partitioned and sorted, and how that follows a pipeline's config; only new files do. Pure."""
+"""How a table's files are partitioned and sorted, and how that follows a pipeline's config; only
+new files do. Pure.
+"""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -12,9 +14,23 @@ from lakebed.names import TableName, spark_identifier
 from lakebed.tables.columns.renames import Renames, apply_renames
 from lakebed.tables.statements import string_literal
 
-_TRANSFORMS = {"identity", "year", "month", "day", "hour", "years", "months", "days", "hours", "bucket", "truncate"}
+_TRANSFORMS = {
+    "identity",
+    "year",
+    "month",
+    "day",
+    "hour",
+    "years",
+    "months",
+    "days",
+    "hours",
+    "bucket",
+    "truncate",
+}
 _CALL = re.compile(r"(\w+)\(\s*(?:(\d+)\s*,\s*)?([^,()]+?)\s*(?:,\s*(\d+)\s*)?\)")
-_SORTED = re.compile(r"(?P<by>.+?)(?:\s+(?P<way>asc|desc))?(?:\s+nulls\s+(?P<nulls>first|last))?", re.IGNORECASE)
+_SORTED = re.compile(
+    r"(?P<by>.+?)(?:\s+(?P<way>asc|desc))?(?:\s+nulls\s+(?P<nulls>first|last))?", re.IGNORECASE
+)
 _DISTRIBUTION, _ROW_GROUP = "write.distribution-mode", "write.parquet.row-group-size-bytes"
 
 
@@ -30,9 +46,14 @@ class PartitionField(BaseModel):
     @model_validator(mode="after")
     def _known(self) -> "PartitionField":
         if self.transform not in _TRANSFORMS:
-            raise ValueError(f"there is no transform {self.transform!r}. {suggestion(near(self.transform, _TRANSFORMS))}")
+            raise ValueError(
+                f"there is no transform {self.transform!r}."
+                f" {suggestion(near(self.transform, _TRANSFORMS))}"
+            )
         if (self.transform in {"bucket", "truncate"}) != (self.width is not None):
-            raise ValueError(f"{self.transform}: a width goes with bucket and truncate only, as in bucket(8, id)")
+            raise ValueError(
+                f"{self.transform}: a width goes with bucket and truncate only, as in bucket(8, id)"
+            )
         return self
 
     @property
@@ -62,7 +83,11 @@ def parse_partition_field(given: Any) -> Any:
     if not call:
         return {"column": given.strip().strip("`")}
     width = call[2] or call[4]
-    return {"transform": call[1].casefold(), "column": call[3].strip("`"), "width": int(width) if width else None}
+    return {
+        "transform": call[1].casefold(),
+        "column": call[3].strip("`"),
+        "width": int(width) if width else None,
+    }
 
 
 @dataclass(frozen=True)
@@ -75,33 +100,50 @@ class SortField:
 
     @property
     def spark(self) -> str:
-        return f"{self.by.spark} {'DESC' if self.descending else 'ASC'} NULLS {'FIRST' if self.nulls_first else 'LAST'}"
+        return (
+            f"{self.by.spark} {'DESC' if self.descending else 'ASC'} NULLS"
+            f" {'FIRST' if self.nulls_first else 'LAST'}"
+        )
 
     def __str__(self) -> str:
-        unusual = f" nulls {'first' if self.nulls_first else 'last'}" if self.nulls_first == self.descending else ""
+        unusual = (
+            f" nulls {'first' if self.nulls_first else 'last'}"
+            if self.nulls_first == self.descending
+            else ""
+        )
         return f"{self.by} {'desc' if self.descending else 'asc'}{unusual}"
 
 
 def parse_sort_field(given: str) -> SortField:
-    """`id`, `at desc`, `bucket(8, id) desc nulls first`. NULLs sort first, or last if descending, unless given."""
+    """`id`, `at desc`, `bucket(8, id) desc nulls first`.
+
+    NULLs sort first, or last if descending, unless given.
+    """
     found = _SORTED.fullmatch(given.strip())
     if not found:
         raise ValueError("a column is needed to sort by")
     down = (found["way"] or "").casefold() == "desc"
     nulls_first = found["nulls"].casefold() == "first" if found["nulls"] else not down
-    return SortField(PartitionField.model_validate(parse_partition_field(found["by"])), down, nulls_first)
+    return SortField(
+        PartitionField.model_validate(parse_partition_field(found["by"])), down, nulls_first
+    )
 
 
 @dataclass(frozen=True)
 class Arrangement:
-    """A table's partitioning and sort order; None in a pipeline's config: the table keeps its own."""
+    """A table's partitioning and sort order; None in a pipeline's config: the table keeps
+    its own.
+    """
 
     partition_by: tuple[PartitionField, ...] | None = None
     sort_by: tuple[SortField, ...] | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return tuple(field.column for field in (*(self.partition_by or ()), *(term.by for term in self.sort_by or ())))
+        return tuple(
+            field.column
+            for field in (*(self.partition_by or ()), *(term.by for term in self.sort_by or ()))
+        )
 
     def with_renames(self, renames: Renames) -> "Arrangement":
         """The same after columns were renamed."""
@@ -112,13 +154,20 @@ class Arrangement:
         partition = None if self.partition_by is None else tuple(map(moved, self.partition_by))
         terms = self.sort_by
         return Arrangement(
-            partition, None if terms is None else tuple(SortField(moved(t.by), t.descending, t.nulls_first) for t in terms)
+            partition,
+            (
+                None
+                if terms is None
+                else tuple(SortField(moved(t.by), t.descending, t.nulls_first) for t in terms)
+            ),
         )
 
 
 @dataclass(frozen=True)
 class ArrangementChange:
-    """Partition fields to drop and add, and a new sort order; None: unchanged, empty: unsorted from now on."""
+    """Partition fields to drop and add, and a new sort order; None: unchanged, empty: unsorted from
+    now on.
+    """
 
     drop: tuple[PartitionField, ...] = ()
     add: tuple[PartitionField, ...] = ()
@@ -152,7 +201,9 @@ def _by_text(fields: Collection[PartitionField] | None) -> dict[str, PartitionFi
     return {str(field).casefold(): field for field in fields or ()}
 
 
-def arrangement_statements(table: TableName, change: ArrangementChange, *, properties: Mapping[str, str]) -> tuple[str, ...]:
+def arrangement_statements(
+    table: TableName, change: ArrangementChange, *, properties: Mapping[str, str]
+) -> tuple[str, ...]:
     """The statements of a change; `properties` are the write properties of the new sort order."""
     alter = f"ALTER TABLE {table.spark}"
     partition = (
@@ -161,14 +212,20 @@ def arrangement_statements(table: TableName, change: ArrangementChange, *, prope
     )
     if change.sort is None:
         return partition
-    # Spark sets the distribution together with the order; without an order the partitioning decides again.
-    order = (order_statement(table, change.sort),) if change.sort else (
-        f"{alter} WRITE UNORDERED", f"{alter} UNSET TBLPROPERTIES IF EXISTS ({string_literal(_DISTRIBUTION)})",
-    )  # fmt: skip
+    # Spark sets the distribution together with the order; without an order the partitioning decides
+    # again.
+    unordered = (
+        f"{alter} WRITE UNORDERED",
+        f"{alter} UNSET TBLPROPERTIES IF EXISTS ({string_literal(_DISTRIBUTION)})",
+    )
+    order = (order_statement(table, change.sort),) if change.sort else unordered
     return (
         *partition,
         *order,
-        f"{alter} SET TBLPROPERTIES ({string_literal(_ROW_GROUP)} = {string_literal(properties[_ROW_GROUP])})",
+        (
+            f"{alter} SET TBLPROPERTIES ({string_literal(_ROW_GROUP)} ="
+            f" {string_literal(properties[_ROW_GROUP])})"
+        ),
     )
 
 

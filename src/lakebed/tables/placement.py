@@ -11,12 +11,16 @@ from lakebed.settings import RestCatalog, Root, Settings
 from lakebed.tables.moved_lake import require_relocated
 from lakebed.tables.statements import create_table, write_properties
 
-USED_MARKER = "_used"  # a file that stays when care clears a table's folder: the folder is not used again
+USED_MARKER = (
+    "_used"  # a file that stays when care clears a table's folder: the folder is not used again
+)
 
 
 @dataclass(frozen=True)
 class TablePlacement:
-    """Decides where a new table is placed and how it is written, from the lake's catalog, files and settings."""
+    """Decides where a new table is placed and how it is written, from the lake's catalog, files and
+    settings.
+    """
 
     root: Root
     settings: Settings
@@ -24,7 +28,9 @@ class TablePlacement:
     files: Files
 
     def require_relocated(self) -> None:
-        """Raise for a lake that was copied and not relocated: its tables still point at the original's files."""
+        """Raise for a lake that was copied and not relocated: its tables still point at the
+        original's files.
+        """
         require_relocated(self.catalog, self.files, self.root)
 
     def new_location(self, table: TableName) -> str | None:
@@ -43,15 +49,26 @@ class TablePlacement:
     def require_no_view(self, table: TableName) -> None:
         """Raise if a view has this name: it must be dropped before a table can take the name."""
         if table in self.catalog.views():
-            raise NameTaken(f"{table} is a view.", where=str(table), next=f"Drop it first: lakebed table drop {table}")
+            raise NameTaken(
+                f"{table} is a view.",
+                where=str(table),
+                next=f"Drop it first: lakebed table drop {table}",
+            )
 
     def temporary_location(self, table: TableName) -> str | None:
         """The location of a hidden table that is removed after the run."""
-        return None if isinstance(self.settings.catalog, RestCatalog) else self.root.at(table.folder)
+        return (
+            None if isinstance(self.settings.catalog, RestCatalog) else self.root.at(table.folder)
+        )
 
     def temporary_properties(self) -> Mapping[str, str]:
-        """How the files of such a table are written: fast, because they are read twice and then removed."""
-        return {"write.parquet.compression-codec": "uncompressed", "write.metadata.metrics.default": "counts"}
+        """How the files of such a table are written: fast, because they are read twice and then
+        removed.
+        """
+        return {
+            "write.parquet.compression-codec": "uncompressed",
+            "write.metadata.metrics.default": "counts",
+        }
 
     def properties(self, table: TableName, *, is_sorted: bool = False) -> Mapping[str, str]:
         """How the files of a table are written."""
@@ -66,11 +83,16 @@ class TablePlacement:
         partition_by: Sequence[str] = (),
         is_sorted: bool = False,
     ) -> str:
-        """CREATE TABLE at a table's own location, under its name, or under a hidden name until it is published."""
+        """CREATE TABLE at a table's own location, under its name, or under a hidden name until it
+        is published.
+        """
         return create_table(
             hidden or table,
             columns,
             location=self.new_location(table),
-            properties={**self.properties(table, is_sorted=is_sorted), **({UNPUBLISHED: "true"} if hidden else {})},
+            properties={
+                **self.properties(table, is_sorted=is_sorted),
+                **({UNPUBLISHED: "true"} if hidden else {}),
+            },
             partition_by=partition_by,
         )

@@ -6,7 +6,17 @@ from dataclasses import dataclass
 
 from lakebed.errors import UsageError
 from lakebed.names import TableName
-from lakebed.ports import Catalog, Compute, ConsumedFile, Events, Leases, Pointer, Records, Snapshot, TableMetadata
+from lakebed.ports import (
+    Catalog,
+    Compute,
+    ConsumedFile,
+    Events,
+    Leases,
+    Pointer,
+    Records,
+    Snapshot,
+    TableMetadata,
+)
 from lakebed.tables.history.points import find_point
 from lakebed.tables.history.protection import protect_snapshots
 from lakebed.tables.lookup.entries import find_table
@@ -23,9 +33,13 @@ class TableServices:
     records: Records
     events: Events
     holder: str  # of leases: names this process
-    compute: Callable[[str], Compute]  # a session of its own, for a new run id; the caller closes it
+    compute: Callable[
+        [str], Compute
+    ]  # a session of its own, for a new run id; the caller closes it
     requeue: Callable[[Sequence[ConsumedFile]], object]  # moves landing files back into their zones
-    keys_of: Callable[[TableName], tuple[str, ...]]  # the key columns that a table's pipeline declares
+    keys_of: Callable[
+        [TableName], tuple[str, ...]
+    ]  # the key columns that a table's pipeline declares
 
     @property
     def catalog(self) -> Catalog:
@@ -41,7 +55,9 @@ class TableServices:
         pointer = self.catalog.pointers([table])[table]
         return table, pointer, self.catalog.metadata([pointer])[table]
 
-    def find_point(self, table: TableName, metadata: TableMetadata, at: str | int | None) -> Snapshot:
+    def find_point(
+        self, table: TableName, metadata: TableMetadata, at: str | int | None
+    ) -> Snapshot:
         """The snapshot at a point; without one, the current snapshot."""
         if at is not None:
             return find_point(table, metadata, str(at), timezone=self.placement.settings.timezone)
@@ -50,16 +66,26 @@ class TableServices:
             raise UsageError(f"{table} has no snapshot yet.", next="Run its pipeline first.")
         return head
 
-    def lease(self, table: TableName, *, holder: str | None = None, wait: float = 0.0) -> AbstractContextManager[HeldLease]:
+    def lease(
+        self, table: TableName, *, holder: str | None = None, wait: float = 0.0
+    ) -> AbstractContextManager[HeldLease]:
         """The lease under which a table is changed, for the length of a block."""
         limit = self.placement.settings.lease.limit_seconds
-        return hold_lease(self.leases, str(table), holder=holder or self.holder, limit=limit, wait=LeaseWait(wait))
+        return hold_lease(
+            self.leases, str(table), holder=holder or self.holder, limit=limit, wait=LeaseWait(wait)
+        )
 
     @contextmanager
-    def protected(self, name: str | TableName, *, at: str | int | None = None, seconds: float, reader: str) -> Iterator[Snapshot]:
-        """A snapshot that care leaves alone while the block lasts; if this process dies, for `seconds` more."""
+    def protected(
+        self, name: str | TableName, *, at: str | int | None = None, seconds: float, reader: str
+    ) -> Iterator[Snapshot]:
+        """A snapshot that care leaves alone while the block lasts; if this process dies, for
+        `seconds` more.
+        """
         table, _, metadata = self.look_up(name)
         point = self.find_point(table, metadata, at)
         snapshots = {table: [point.id]}
-        with protect_snapshots(self.catalog, self.events, snapshots, reader=reader, seconds=seconds):
+        with protect_snapshots(
+            self.catalog, self.events, snapshots, reader=reader, seconds=seconds
+        ):
             yield point

@@ -6,7 +6,8 @@ from datetime import datetime
 from lakebed.names import TableName, spark_identifier
 from lakebed.settings import WriteSettings
 
-# Commits of Spark and PyIceberg contend for one pointer: retry often and soon, not with Iceberg's few, long waits.
+# Commits of Spark and PyIceberg contend for one pointer: retry often and soon, not with Iceberg's
+# few, long waits.
 COMMIT_RETRIES = {
     "commit.retry.num-retries": "30",
     "commit.retry.min-wait-ms": "50",
@@ -21,20 +22,34 @@ def write_properties(write: WriteSettings) -> dict[str, str]:
         "write.parquet.compression-codec": write.compression,
         "write.parquet.row-group-size-bytes": write.row_group_size,
     }
-    return {key: str(int(value) if isinstance(value, int) else value) for key, value in known.items() if value is not None}
+    return {
+        key: str(int(value) if isinstance(value, int) else value)
+        for key, value in known.items()
+        if value is not None
+    }
 
 
 def create_table(
-    table: TableName, columns: str, *, location: str | None, properties: Mapping[str, str], partition_by: Sequence[str] = ()
+    table: TableName,
+    columns: str,
+    *,
+    location: str | None,
+    properties: Mapping[str, str],
+    partition_by: Sequence[str] = (),
 ) -> str:
-    """CREATE TABLE for columns in Spark's spelling (`id BIGINT, name STRING`); without a location the catalog chooses."""
+    """CREATE TABLE for columns in Spark's spelling (`id BIGINT, name STRING`); without a location
+    the catalog chooses.
+    """
     partitioned = f"PARTITIONED BY ({', '.join(partition_by)})\n" if partition_by else ""
     placed = f"LOCATION {string_literal(location)}\n" if location else ""
     listed = ", ".join(
         f"{string_literal(key)} = {string_literal(value)}"
         for key, value in {"format-version": "2", **COMMIT_RETRIES, **properties}.items()
     )
-    return f"CREATE TABLE {table.spark} ({columns}) USING iceberg\n{partitioned}{placed}TBLPROPERTIES ({listed})"
+    return (
+        f"CREATE TABLE {table.spark} ({columns}) USING iceberg\n{partitioned}{placed}TBLPROPERTIES"
+        f" ({listed})"
+    )
 
 
 def create_branch(table: TableName, branch: str, *, at: int | None) -> str:
@@ -50,7 +65,11 @@ def on_branch(table: TableName, branch: str) -> str:
 
 def at_snapshot(table: TableName, snapshot: int | None) -> str:
     """A relation for FROM: the table as of a snapshot; without one, no rows."""
-    return f"{table.spark} VERSION AS OF {snapshot}" if snapshot is not None else f"(SELECT * FROM {table.spark} LIMIT 0)"
+    return (
+        f"{table.spark} VERSION AS OF {snapshot}"
+        if snapshot is not None
+        else f"(SELECT * FROM {table.spark} LIMIT 0)"
+    )
 
 
 def time_literal(at: datetime) -> str:

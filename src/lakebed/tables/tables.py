@@ -21,15 +21,26 @@ from lakebed.tables.history.compare import compare
 from lakebed.tables.history.diff import TableDiff
 from lakebed.tables.history.rollback import Rollback, UndoneFiles, plan_rollback
 from lakebed.tables.history.timeline import HistoryEntry, table_history
-from lakebed.tables.lookup.entries import find_readable, foreign_matching, foreign_metadata, views_matching
+from lakebed.tables.lookup.entries import (
+    find_readable,
+    foreign_matching,
+    foreign_metadata,
+    views_matching,
+)
 from lakebed.tables.lookup.names import tables_matching
-from lakebed.tables.operations.naming import find_dropped, full_name, name_may_be_taken, require_free_name
+from lakebed.tables.operations.naming import (
+    find_dropped,
+    full_name,
+    name_may_be_taken,
+    require_free_name,
+)
 from lakebed.tables.operations.refs import RefChange, RefKind, plan_ref, plan_ref_removal
 from lakebed.tables.publishing.lease import HeldLease
 from lakebed.tables.services import TableServices
 from lakebed.work import retry
 
-_CLONING = 600.0  # seconds that a cloned snapshot stays protected if this process dies; cloning takes a moment
+# seconds that a cloned snapshot stays protected if this process dies; cloning takes a moment
+_CLONING = 600.0
 _EVENTS = 10_000  # entries of a history
 
 
@@ -44,14 +55,18 @@ class Tables:
     def list(self, pattern: str | None = None) -> dict[TableName, TableMetadata]:
         """The tables that match, all as of one moment; without a pattern, all but hidden ones."""
         pointers = self._catalog.pointers()
-        return self._catalog.metadata([pointers[table] for table in tables_matching(pattern, pointers)])
+        return self._catalog.metadata(
+            [pointers[table] for table in tables_matching(pattern, pointers)]
+        )
 
     def find(self, name: str | TableName) -> TableName:
         """The lake's table with this name, or whose name ends with it; near names are suggested."""
         return self._services.find(name)
 
     def target(self, name: str | TableName) -> TableName:
-        """The table to write to: by its full name, it need not exist; by the end of its name, it must."""
+        """The table to write to: by its full name, it need not exist; by the end of its name, it
+        must.
+        """
         is_full = isinstance(name, TableName) or name.count(".") == 2
         return full_name(name) if is_full else self.find(name)
 
@@ -60,11 +75,17 @@ class Tables:
         return self._services.look_up(name)
 
     def find_readable(self, name: str) -> tuple[TableName, ViewMetadata | None]:
-        """A table or view, the lake's own or foreign, by its name or the end of it; for a view, its metadata."""
+        """A table or view, the lake's own or foreign, by its name or the end of it; for a view, its
+        metadata.
+        """
         found = find_readable(name, self._catalog)
         table = found.name if isinstance(found, ForeignTable) else found
         assert table is not None  # noqa: S101 - an entry without a name is not found by one
-        is_view = found.kind == "view" if isinstance(found, ForeignTable) else table in self._catalog.views()
+        is_view = (
+            found.kind == "view"
+            if isinstance(found, ForeignTable)
+            else table in self._catalog.views()
+        )
         return table, self._catalog.view(table) if is_view else None
 
     def readable(self) -> Sequence[TableName]:
@@ -74,7 +95,9 @@ class Tables:
         return [table for table in sorted(names, key=str) if not table.hidden]
 
     def describe(self, name: str | TableName) -> TableMetadata:
-        """Columns, arrangement, refs and snapshots of a table, the lake's own or foreign; for views there is `views`."""
+        """Columns, arrangement, refs and snapshots of a table, the lake's own or foreign; for views
+        there is `views`.
+        """
         found = find_readable(name, self._catalog) if isinstance(name, str) else name
         if isinstance(found, ForeignTable) and found.kind == "table" and found.name:
             return self._catalog.metadata([Pointer(found.name, found.location)])[found.name]
@@ -90,13 +113,22 @@ class Tables:
         return views_matching(self._catalog, pattern)
 
     def foreign(self, pattern: str | None = None) -> dict[ForeignTable, TableMetadata | None]:
-        """Tables and views that other tools created in the catalog; None for views, and for what cannot be read."""
-        return {entry: foreign_metadata(self._catalog, entry) for entry in foreign_matching(self._catalog, pattern)}
+        """Tables and views that other tools created in the catalog; None for views, and for what
+        cannot be read.
+        """
+        return {
+            entry: foreign_metadata(self._catalog, entry)
+            for entry in foreign_matching(self._catalog, pattern)
+        }
 
     def history(self, name: str | TableName, *, ref: str = MAIN) -> tuple[HistoryEntry, ...]:
-        """Everything that happened to a table, newest first: snapshots, undone ones included, and other events."""
+        """Everything that happened to a table, newest first: snapshots, undone ones included, and
+        other events.
+        """
         table, _, metadata = self._services.look_up(name)
-        return table_history(table, metadata, self._services.events.since(table=table, limit=_EVENTS), ref=ref)
+        return table_history(
+            table, metadata, self._services.events.since(table=table, limit=_EVENTS), ref=ref
+        )
 
     def diff(
         self,
@@ -107,8 +139,8 @@ class Tables:
         keys: Sequence[str] | None = None,
         examples: int = 5,
     ) -> TableDiff:
-        """What was added, removed and changed between two points; rows are matched by the pipeline's key unless
-        `keys` are given.
+        """What was added, removed and changed between two points; rows are matched by the
+        pipeline's key unless `keys` are given.
         """
         table, _, metadata = self._services.look_up(name)
         old, new = (self._services.find_point(table, metadata, at) for at in (before, after))
@@ -121,28 +153,41 @@ class Tables:
 
     # -- snapshots, tags and branches
 
-    def rollback(self, name: str | TableName, to: str | int, *, files: UndoneFiles | None = None, wait: float = 0.0) -> Rollback:
-        """Make readers see an earlier point again, or a later one, with its columns. Nothing is lost: the way back
-        is another rollback.
+    def rollback(
+        self,
+        name: str | TableName,
+        to: str | int,
+        *,
+        files: UndoneFiles | None = None,
+        wait: float = 0.0,
+    ) -> Rollback:
+        """Make readers see an earlier point again, or a later one, with its columns.
 
-        `files` says what becomes of landing files that undone runs consumed: "requeue" lets the next run read them
-        again, "exclude" keeps them from all runs.
+        Nothing is lost: the way back is another rollback.
+
+        `files` says what becomes of landing files that undone runs consumed: "requeue" lets the
+        next run read them again, "exclude" keeps them from all runs.
         """
         table = self.find(name)
 
         def attempt() -> Rollback:
             pointer = self._catalog.pointers([table])[table]
             plan = self.plan_rollback(table, to, files=files)
-            # Files first: while the ledger says that they are consumed, no run reads them a second time.
+            # Files first: while the ledger says that they are consumed, no run reads them a second
+            # time.
             self._services.requeue(plan.files)
             leases = [lease.require()]
-            self._catalog.amend(table, plan.amendments, expected=pointer, leases=leases, records=plan.records)
+            self._catalog.amend(
+                table, plan.amendments, expected=pointer, leases=leases, records=plan.records
+            )
             return plan
 
         with self._change(table, wait=wait) as lease:
             return retry(attempt, repeatable=False)
 
-    def plan_rollback(self, name: str | TableName, to: str | int, *, files: UndoneFiles | None = None) -> Rollback:
+    def plan_rollback(
+        self, name: str | TableName, to: str | int, *, files: UndoneFiles | None = None
+    ) -> Rollback:
         """What `rollback` would do; changes nothing."""
         table, _, metadata = self._services.look_up(name)
         point = self._services.find_point(table, metadata, to)
@@ -151,11 +196,15 @@ class Tables:
         ledger = self._services.records.ledger(table)
         return plan_rollback(table, metadata, point, ledger, files=files, by_tag=by_tag)
 
-    def tag(self, name: str | TableName, tag: str, *, at: str | int | None = None, replace: bool = False) -> Snapshot:
+    def tag(
+        self, name: str | TableName, tag: str, *, at: str | int | None = None, replace: bool = False
+    ) -> Snapshot:
         """Name a point; a tagged snapshot does not expire."""
         return self._set_ref(name, tag, "tag", at=at, replace=replace)
 
-    def branch(self, name: str | TableName, branch: str, *, at: str | int | None = None) -> Snapshot:
+    def branch(
+        self, name: str | TableName, branch: str, *, at: str | int | None = None
+    ) -> Snapshot:
         """Start a branch at a point; readers of `main` do not see it."""
         return self._set_ref(name, branch, "branch", at=at, replace=False)
 
@@ -163,7 +212,9 @@ class Tables:
         """Remove a tag or branch; snapshots that only it kept may expire from now on."""
         self._change_ref(name, lambda table, metadata: plan_ref_removal(table, metadata, ref))
 
-    def _set_ref(self, name: str | TableName, ref: str, kind: RefKind, *, at: str | int | None, replace: bool) -> Snapshot:
+    def _set_ref(
+        self, name: str | TableName, ref: str, kind: RefKind, *, at: str | int | None, replace: bool
+    ) -> Snapshot:
         require_ref_name(ref)
         points: list[Snapshot] = []
 
@@ -174,7 +225,9 @@ class Tables:
         self._change_ref(name, plan)
         return points[-1]
 
-    def _change_ref(self, name: str | TableName, plan: Callable[[TableName, TableMetadata], RefChange]) -> None:
+    def _change_ref(
+        self, name: str | TableName, plan: Callable[[TableName, TableMetadata], RefChange]
+    ) -> None:
         def attempt() -> None:
             table, pointer, metadata = self._services.look_up(name)
             change = plan(table, metadata)
@@ -185,8 +238,12 @@ class Tables:
 
     # -- names
 
-    def clone(self, name: str | TableName, to: str | TableName, *, at: str | int | None = None) -> TableName:
-        """Create a table that starts at a point of another; no file is copied, and neither can harm the other."""
+    def clone(
+        self, name: str | TableName, to: str | TableName, *, at: str | int | None = None
+    ) -> TableName:
+        """Create a table that starts at a point of another; no file is copied, and neither can harm
+        the other.
+        """
         services = self._services
         target, table = require_free_name(to, services.placement), self.find(name)
         protected = services.protected(table, at=at, seconds=_CLONING, reader="clone")
@@ -194,17 +251,22 @@ class Tables:
             pointer = self._catalog.pointers([table])[table]
             location = services.placement.new_location(target)
             records = _events(Event("cloned", target, point.id, {"of": str(table)}))
-            self._catalog.clone(pointer, target, snapshot=point.id, location=location, records=records)
+            self._catalog.clone(
+                pointer, target, snapshot=point.id, location=location, records=records
+            )
         return target
 
     def rename(self, name: str | TableName, to: str | TableName) -> TableName:
         """Give a table another name; its files and its history stay."""
         target, table = require_free_name(to, self._services.placement), self.find(name)
         records = _events(
-            Event("renamed", table, detail={"to": str(target)}), Event("renamed", target, detail={"from": str(table)})
+            Event("renamed", table, detail={"to": str(target)}),
+            Event("renamed", target, detail={"from": str(table)}),
         )
         with self._change(table) as old, self._change(target) as new, name_may_be_taken(target):
-            self._catalog.rename(table, target, leases=[old.require(), new.require()], records=records)
+            self._catalog.rename(
+                table, target, leases=[old.require(), new.require()], records=records
+            )
         return target
 
     def drop(self, name: str | TableName) -> DroppedTable:
@@ -212,7 +274,10 @@ class Tables:
         table = self.find(name)
         records = _events(Event("dropped", table))
         with self._change(table) as lease:
-            gone = retry(lambda: self._catalog.drop(table, leases=[lease.require()], records=records), repeatable=False)
+            gone = retry(
+                lambda: self._catalog.drop(table, leases=[lease.require()], records=records),
+                repeatable=False,
+            )
         if gone is None:
             raise UnknownName("table", str(name), ())
         return gone
@@ -228,7 +293,9 @@ class Tables:
         return self._catalog.dropped()
 
     def restore(self, name: str, *, to: str | TableName | None = None) -> TableName:
-        """Bring a dropped table back: the one dropped last under this name, or the one with this uuid."""
+        """Bring a dropped table back: the one dropped last under this name, or the one with this
+        uuid.
+        """
         gone = find_dropped(name, self.dropped())
         target = require_free_name(to or gone.table, self._services.placement)
         records = _events(Event("restored", target, detail={"from": str(gone.table)}))
@@ -238,7 +305,9 @@ class Tables:
 
     # -- leases
 
-    def lease(self, name: str | TableName, *, holder: str | None = None, wait: float = 0.0) -> AbstractContextManager[HeldLease]:
+    def lease(
+        self, name: str | TableName, *, holder: str | None = None, wait: float = 0.0
+    ) -> AbstractContextManager[HeldLease]:
         """The lease on a table, which need not exist yet, for the length of a block.
 
         While another process holds it, this waits for `wait` seconds, then raises `LeaseHeld`.

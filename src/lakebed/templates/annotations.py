@@ -14,7 +14,9 @@ _LEADING = {
     "--": re.compile(r"[\s\ufeff]*(?:--(?P<said>[^\n]*)|/\*.*?\*/|\{#.*?#\})", re.DOTALL),
     "#": re.compile(r"[\s\ufeff]*#(?P<said>[^\n]*)"),
 }
-_ANYWHERE = {mark: re.compile(rf"^[ \t\ufeff]*{mark}(?P<said>[^\n]*)", re.MULTILINE) for mark in _LEADING}
+_ANYWHERE = {
+    mark: re.compile(rf"^[ \t\ufeff]*{mark}(?P<said>[^\n]*)", re.MULTILINE) for mark in _LEADING
+}
 _ANNOTATION = re.compile(r"\s*@(?P<key>[A-Za-z][A-Za-z0-9_-]*)\s*(?::(?P<value>.*))?", re.DOTALL)
 
 
@@ -27,7 +29,9 @@ class Annotation:
     line: int
 
 
-def read_annotations(text: str, *, comment: Comment, where: str, anywhere: bool = False) -> dict[str, Annotation]:
+def read_annotations(
+    text: str, *, comment: Comment, where: str, anywhere: bool = False
+) -> dict[str, Annotation]:
     """The annotations of the leading comment block, or of the whole file if `anywhere`, by
     lower-case key.
 
@@ -41,7 +45,11 @@ def read_annotations(text: str, *, comment: Comment, where: str, anywhere: bool 
             continue
         if annotation.key in found:
             first = found[annotation.key].line
-            raise source.error(f"@{annotation.key} is given twice; first on line {first}.", line=line, next="Keep one of them.")
+            raise source.error(
+                f"@{annotation.key} is given twice; first on line {first}.",
+                line=line,
+                next="Keep one of them.",
+            )
         found[annotation.key] = annotation
     return found
 
@@ -51,7 +59,10 @@ def _comments(text: str, comment: Comment, *, anywhere: bool) -> Iterator[tuple[
     line, counted = 1, 0
     for match in found:
         if match["said"] is not None:
-            line, counted = line + text.count("\n", counted, match.start("said")), match.start("said")
+            line, counted = (
+                line + text.count("\n", counted, match.start("said")),
+                match.start("said"),
+            )
             yield line, match["said"]
 
 
@@ -70,6 +81,9 @@ def _annotation(source: SourceText, comment: Comment, line: int, said: str) -> A
         raise source.error(
             f"the annotation @{match['key']} has no value.",
             line=line,
-            next=f"Write: {comment} @{match['key']}: value (a plain comment must not begin with '@').",
+            next=(
+                f"Write: {comment} @{match['key']}: value (a plain comment must not begin with"
+                " '@')."
+            ),
         )
     return Annotation(match["key"].lower(), match["value"].strip(), line)

@@ -75,7 +75,9 @@ def _draw(sandbox: Sandbox, source: str, words: dict[str, Any]) -> RenderBuffer:
     tree = sandbox.parse(source)
     tree.body = list(_marked(tree.body))
     tree.set_environment(sandbox)
-    template = Template.from_code(sandbox, sandbox.compile(tree, filename=_FILE), sandbox.make_globals(None))
+    template = Template.from_code(
+        sandbox, sandbox.compile(tree, filename=_FILE), sandbox.make_globals(None)
+    )
     for piece in template.generate(words):
         page.add(piece, line=sandbox.piece_line or 1, plain=sandbox.piece_plain)
     return page

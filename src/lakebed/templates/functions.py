@@ -86,7 +86,10 @@ def bindings(values: JsonValues) -> dict[str, Any]:
 def output_text(value: object) -> str:
     """A value as output. None, or a function that was not called, is an error."""
     if value is None:
-        raise TemplateFault("this expression gives no value (none).", "Give it one, or write |literal after it for NULL.")
+        raise TemplateFault(
+            "this expression gives no value (none).",
+            "Give it one, or write |literal after it for NULL.",
+        )
     if callable(value) and not isinstance(value, Undefined):
         raise TemplateFault("this is a function, not a value.", "Call it: add () after its name.")
     return str(value)
@@ -118,7 +121,11 @@ def _watermark(word: str, value: str | None, form: Callable[[str], str] = str) -
     if value is None:
         return _present(word, None, "there is nothing to compare with")
     if sign := reserved_character(value):
-        return UndefinedWord(f"{word} holds U+{ord(sign):04X}, which is not a character.", name=word, exc=TemplateFault)
+        return UndefinedWord(
+            f"{word} holds U+{ord(sign):04X}, which is not a character.",
+            name=word,
+            exc=TemplateFault,
+        )
     return form(value)
 
 
@@ -145,7 +152,12 @@ def _reader_of_vars(given: JsonValues) -> Callable[..., object]:
         if name in given:
             return given[name]
         if default is _NONE_GIVEN:
-            _unknown("variable", name, given, f"Give it with --vars '{{{name}: …}}', or write a default: var('{name}', …).")
+            _unknown(
+                "variable",
+                name,
+                given,
+                f"Give it with --vars '{{{name}: …}}', or write a default: var('{name}', …).",
+            )
         return default
 
     return var

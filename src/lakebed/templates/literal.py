@@ -4,7 +4,15 @@ import math
 from collections.abc import Sequence
 
 # A line break is escaped too: a value inside a `--` comment must not end the comment.
-_ESCAPED = {"\\": "\\\\", "'": "\\'", '"': '\\"', "\n": "\\n", "\r": "\\r", "\0": "\\0", "\x1a": "\\Z"}
+_ESCAPED = {
+    "\\": "\\\\",
+    "'": "\\'",
+    '"': '\\"',
+    "\n": "\\n",
+    "\r": "\\r",
+    "\0": "\\0",
+    "\x1a": "\\Z",
+}
 # noncharacters of Unicode: no text contains them
 _STAND_INS = {sign: chr(0xFDD0 + place) for place, sign in enumerate(_ESCAPED)}
 _ESCAPES = str.maketrans(_ESCAPED)

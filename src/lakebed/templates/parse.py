@@ -27,7 +27,9 @@ class _Budget(Extension):
     def filter_stream(self, stream: TokenStream) -> Iterable[Token]:
         for count, token in enumerate(stream):
             if count > MOST_TOKENS:
-                raise TemplateSyntaxError(f"the template has more than {MOST_TOKENS:,} words and signs.", token.lineno)
+                raise TemplateSyntaxError(
+                    f"the template has more than {MOST_TOKENS:,} words and signs.", token.lineno
+                )
             yield token
 
 
@@ -40,7 +42,12 @@ class Sandbox(ImmutableSandboxedEnvironment):
     piece_plain = True
 
     def __init__(self) -> None:
-        super().__init__(undefined=UndefinedWord, keep_trailing_newline=True, finalize=output_text, extensions=[_Budget])
+        super().__init__(
+            undefined=UndefinedWord,
+            keep_trailing_newline=True,
+            finalize=output_text,
+            extensions=[_Budget],
+        )
         self.filters["literal"] = literal_filter
         self.tests["none"] = is_none
         # the same template must always give the same text
@@ -68,11 +75,19 @@ def parse(file: SourceText) -> nodes.Template:
 
 def _refuse_oversize(file: SourceText) -> None:
     if len(file.text) > LARGEST:
-        raise file.error(f"the file is longer than {LARGEST:,} characters.", next="Load data through a landing zone instead.")
+        raise file.error(
+            f"the file is longer than {LARGEST:,} characters.",
+            next="Load data through a landing zone instead.",
+        )
     if sum(1 for _ in _TAG.finditer(file.text)) > MOST_TAGS:
-        raise file.error(f"the template has more than {MOST_TAGS:,} tags.", next="Split it into several pipelines.")
+        raise file.error(
+            f"the template has more than {MOST_TAGS:,} tags.",
+            next="Split it into several pipelines.",
+        )
     if endless := _ENDLESS_NUMBER.search(file.text):
-        raise file.error("a number has thousands of digits.", line=file.text.count("\n", 0, endless.start()) + 1)
+        raise file.error(
+            "a number has thousands of digits.", line=file.text.count("\n", 0, endless.start()) + 1
+        )
 
 
 @contextmanager

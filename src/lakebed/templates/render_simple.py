@@ -41,7 +41,14 @@ def is_simple(node: nodes.Node) -> bool:
 
 def _has_simple_shape(node: nodes.Node) -> bool:
     match node:
-        case nodes.Template() | nodes.Output() | nodes.TemplateData() | nodes.If() | nodes.Const() | nodes.Keyword():
+        case (
+            nodes.Template()
+            | nodes.Output()
+            | nodes.TemplateData()
+            | nodes.If()
+            | nodes.Const()
+            | nodes.Keyword()
+        ):
             return True
         case nodes.Not() | nodes.And() | nodes.Or() | nodes.Compare() | nodes.Operand():
             return True
@@ -52,8 +59,12 @@ def _has_simple_shape(node: nodes.Node) -> bool:
         case nodes.Name():
             return node.name in VALUES or node.name in FUNCTIONS or node.name == "config"
         case nodes.Filter() | nodes.Test():
-            bare = node.node is not None and not (node.args or node.kwargs or node.dyn_args or node.dyn_kwargs)
-            return bare and (node.name == "literal" if isinstance(node, nodes.Filter) else node.name in _TESTS)
+            bare = node.node is not None and not (
+                node.args or node.kwargs or node.dyn_args or node.dyn_kwargs
+            )
+            return bare and (
+                node.name == "literal" if isinstance(node, nodes.Filter) else node.name in _TESTS
+            )
         case nodes.Call() | nodes.Getattr() | nodes.Getitem():
             return _is_simple_access(node)
         case _:
@@ -63,7 +74,10 @@ def _has_simple_shape(node: nodes.Node) -> bool:
 def _is_simple_access(node: nodes.Call | nodes.Getattr | nodes.Getitem) -> bool:
     match node:
         case nodes.Call(dyn_args=None, dyn_kwargs=None):
-            constant = all(isinstance(arg, nodes.Const) for arg in (*node.args, *(pair.value for pair in node.kwargs)))
+            constant = all(
+                isinstance(arg, nodes.Const)
+                for arg in (*node.args, *(pair.value for pair in node.kwargs))
+            )
             return constant and (isinstance(node.node, nodes.Name) or _is_config_get(node.node))
         case nodes.Getattr(node=nodes.Name(name="config"), attr=key):
             return key == "get" or not hasattr(dict, key)
@@ -74,7 +88,9 @@ def _is_simple_access(node: nodes.Call | nodes.Getattr | nodes.Getitem) -> bool:
 
 
 def _is_config_get(node: nodes.Node) -> bool:
-    return isinstance(node, nodes.Getattr) and isinstance(node.node, nodes.Name) and node.attr == "get"
+    return (
+        isinstance(node, nodes.Getattr) and isinstance(node.node, nodes.Name) and node.attr == "get"
+    )
 
 
 def render_simple(tree: nodes.Template, words: Mapping[str, Any], file: SourceText) -> RenderBuffer:
@@ -107,7 +123,9 @@ class _Rendering:
 
     def piece(self, node: nodes.Expr) -> None:
         plain = isinstance(node, nodes.TemplateData)
-        text = node.data if isinstance(node, nodes.TemplateData) else self.evaluate(node, output_text)
+        text = (
+            node.data if isinstance(node, nodes.TemplateData) else self.evaluate(node, output_text)
+        )
         self.page.add(text, line=node.lineno, plain=plain)
 
     def evaluate(self, node: nodes.Node, how: Callable[[Any], Any]) -> Any:
@@ -115,7 +133,9 @@ class _Rendering:
         try:
             return how(self.value(node))
         except (TemplateRuntimeError, TypeError, ValueError) as error:
-            raise self.file.error(str(error), line=node.lineno, next=getattr(error, "next", "")) from None
+            raise self.file.error(
+                str(error), line=node.lineno, next=getattr(error, "next", "")
+            ) from None
 
     def value(self, node: nodes.Node) -> Any:
         match node:

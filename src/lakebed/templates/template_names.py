@@ -13,5 +13,7 @@ QUESTIONS = frozenset({"is_incremental", *STRATEGY_TESTS})
 FUNCTIONS = READS | QUESTIONS | {"var"}
 VALUES = frozenset({"this", "watermark", "watermark_value", "run_started_at"})
 OURS = FUNCTIONS | VALUES | {"config"}
-JINJAS = frozenset({"loop", "range", "dict", "namespace", "cycler", "joiner", "caller", "varargs", "kwargs"})
+JINJAS = frozenset(
+    {"loop", "range", "dict", "namespace", "cycler", "joiner", "caller", "varargs", "kwargs"}
+)
 ALLOWED = OURS | JINJAS

@@ -16,7 +16,9 @@ def declarations_of(tree: nodes.Template, file: SourceText) -> Declarations:
     """Every table, zone and name in the tree, each checked."""
     found = tuple(_every(tree))
     own = _own_names(found, file)
-    calls = [node for node in found if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name)]
+    calls = [
+        node for node in found if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name)
+    ]
     called = {id(call.node) for call in calls}
     for node in found:
         _check(node, file, own=own, called=called)
@@ -48,7 +50,11 @@ def _own_names(found: tuple[nodes.Node, ...], file: SourceText) -> set[str]:
         if isinstance(node, nodes.Macro) or (isinstance(node, nodes.Name) and node.ctx != "load")
     }
     for name in own.keys() & OURS:
-        raise file.error(f"{name!r} is a name of Lakebed and cannot be set.", line=own[name], next="Choose another name.")
+        raise file.error(
+            f"{name!r} is a name of Lakebed and cannot be set.",
+            line=own[name],
+            next="Choose another name.",
+        )
     return set(own)
 
 
@@ -68,10 +74,14 @@ def _check(node: nodes.Node, file: SourceText, *, own: set[str], called: set[int
             _check_known("test", node, grammar().tests, file)
 
 
-def _check_known(kind: str, node: nodes.Filter | nodes.Test | nodes.Name, known: Iterable[str], file: SourceText) -> None:
+def _check_known(
+    kind: str, node: nodes.Filter | nodes.Test | nodes.Name, known: Iterable[str], file: SourceText
+) -> None:
     if node.name not in known:
         raise file.error(
-            f"there is no {kind} {node.name!r} in templates.", line=node.lineno, next=suggestion(near(node.name, known))
+            f"there is no {kind} {node.name!r} in templates.",
+            line=node.lineno,
+            next=suggestion(near(node.name, known)),
         )
 
 
@@ -87,10 +97,16 @@ def _check_word(node: nodes.Name, file: SourceText, *, called: bool) -> None:
         # `{% if is_incremental %}` would always be true, and a `ref` under another name would hide
         # what is read.
         raise file.error(
-            f"{node.name} is a function.", line=node.lineno, next=f"Write {node.name}(…) where its answer is needed."
+            f"{node.name} is a function.",
+            line=node.lineno,
+            next=f"Write {node.name}(…) where its answer is needed.",
         )
     if node.name in VALUES and called:
-        raise file.error(f"{node.name} is a value and cannot be called.", line=node.lineno, next=f"Write {node.name} without ().")
+        raise file.error(
+            f"{node.name} is a value and cannot be called.",
+            line=node.lineno,
+            next=f"Write {node.name} without ().",
+        )
 
 
 def _callee(call: nodes.Call) -> str:
@@ -102,7 +118,9 @@ def _check_arguments(call: nodes.Call, file: SourceText) -> None:
     given = len(call.args) + len(options)
     if word == "var" and not (call.args and given <= 2 and options <= {"default"}):
         raise file.error(
-            "var takes a name and optionally a default.", line=call.lineno, next="Write var('name') or var('name', 1)."
+            "var takes a name and optionally a default.",
+            line=call.lineno,
+            next="Write var('name') or var('name', 1).",
         )
     if word in QUESTIONS and (given or call.dyn_args or call.dyn_kwargs):
         raise file.error(f"{word} takes nothing.", line=call.lineno, next=f"Write {word}().")
@@ -111,17 +129,32 @@ def _check_arguments(call: nodes.Call, file: SourceText) -> None:
 def _read(call: nodes.Call, file: SourceText) -> TemplateRead:
     """The table or zone that a call of `ref` or `landing_zone` names."""
     word, options = _callee(call), {pair.key: pair.value for pair in call.kwargs}
-    given = [*call.args, *options.values(), *(extra for extra in (call.dyn_args, call.dyn_kwargs) if extra)]
-    shape = "ref('layer.table')" if word == "ref" else "landing_zone('zone') or landing_zone('zone', pattern='*.csv')"
+    given = [
+        *call.args,
+        *options.values(),
+        *(extra for extra in (call.dyn_args, call.dyn_kwargs) if extra),
+    ]
+    shape = (
+        "ref('layer.table')"
+        if word == "ref"
+        else "landing_zone('zone') or landing_zone('zone', pattern='*.csv')"
+    )
     texts = [_text(node, call, file) for node in given]
-    fits = len(call.args) == 1 and options.keys() <= ({"pattern"} if word == "landing_zone" else set())
+    fits = len(call.args) == 1 and options.keys() <= (
+        {"pattern"} if word == "landing_zone" else set()
+    )
     if not fits:
         raise file.error(f"{word} takes one name.", line=call.lineno, next=f"Write {shape}.")
     return TemplateRead(texts[0], call.lineno, *texts[1:])
 
 
 def _text(node: nodes.Node, call: nodes.Call, file: SourceText) -> str:
-    if isinstance(node, nodes.Const) and isinstance(node.value, str) and "{{" not in node.value and "{%" not in node.value:
+    if (
+        isinstance(node, nodes.Const)
+        and isinstance(node.value, str)
+        and "{{" not in node.value
+        and "{%" not in node.value
+    ):
         return node.value
     raise file.error(
         f"the name in {_callee(call)}(…) is computed.",

@@ -1,4 +1,5 @@
-"""Stand-ins for a lake's stores that live in memory, for tests of pipelines, plug-ins and Lakebed itself.
+"""Stand-ins for a lake's stores that live in memory, for tests of pipelines, plug-ins and Lakebed
+itself.
 
 They pass the same contract suites as the real stores (`tests/contracts`).
 """

@@ -14,9 +14,13 @@ class MemoryCareLog:
     def write(self, entry: CareEntry) -> None:
         self._entries.append(entry)
 
-    def entries(self, *, subject: str | None = None, action: str | None = None, limit: int = 50) -> tuple[CareEntry, ...]:
+    def entries(
+        self, *, subject: str | None = None, action: str | None = None, limit: int = 50
+    ) -> tuple[CareEntry, ...]:
         found = [
-            entry for entry in reversed(self._entries) if subject in (None, entry.subject) and action in (None, entry.action)
+            entry
+            for entry in reversed(self._entries)
+            if subject in (None, entry.subject) and action in (None, entry.action)
         ]
         return tuple(found[:limit])
 

@@ -59,7 +59,11 @@ class MemoryCatalog:
         self, tables: Collection[TableName] | None = None, *, named: Collection[str] | None = None
     ) -> dict[TableName, Pointer]:
         with self._lock:
-            wanted = sorted(self._pointers) if tables is None else [table for table in tables if table in self._pointers]
+            wanted = (
+                sorted(self._pointers)
+                if tables is None
+                else [table for table in tables if table in self._pointers]
+            )
             return {table: self._pointers[table] for table in tables_named(wanted, named)}
 
     def metadata(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
@@ -75,7 +79,11 @@ class MemoryCatalog:
         return False
 
     def foreign(self, *, named: Collection[str] | None = None) -> tuple[ForeignTable, ...]:
-        return tuple(one for one in self.others if named is None or (one.name and tables_named([one.name], named)))
+        return tuple(
+            one
+            for one in self.others
+            if named is None or (one.name and tables_named([one.name], named))
+        )
 
     def create_namespace(self, namespace: str, layer: str) -> None:
         """Nothing to do: tables need no namespace here."""
@@ -84,7 +92,9 @@ class MemoryCatalog:
         """Create an empty table without a snapshot."""
         now = datetime.now(UTC)
         columns = (Column("id", "long", required=False),)
-        self._point(table, TableMetadata(str(table), f"memory/{table}", 2, now, columns, (), (), {}, {}, {}))
+        self._point(
+            table, TableMetadata(str(table), f"memory/{table}", 2, now, columns, (), (), {}, {}, {})
+        )
 
     def write(self, table: TableName, rows: Sequence[int], *, branch: str = MAIN) -> int:
         """Append rows to a branch, which starts at `main` if it is new; returns the snapshot."""
@@ -92,10 +102,15 @@ class MemoryCatalog:
             present = self._metadata[self._pointers[table].location]
             parent = present.refs.get(branch) or present.refs.get(MAIN)
             number = next(self._numbers)
-            snapshot = Snapshot(number, parent.snapshot if parent else None, datetime.now(UTC), "append", {})
+            snapshot = Snapshot(
+                number, parent.snapshot if parent else None, datetime.now(UTC), "append", {}
+            )
             self._rows[number] = (*self._rows.get(snapshot.parent or 0, ()), *rows)
             refs = {**present.refs, branch: SnapshotRef(branch, number, "branch")}
-            self._point(table, replace(present, snapshots={**present.snapshots, number: snapshot}, refs=refs))
+            self._point(
+                table,
+                replace(present, snapshots={**present.snapshots, number: snapshot}, refs=refs),
+            )
             return number
 
     def rows(self, table: TableName, ref: str = MAIN) -> list[int]:
@@ -113,7 +128,10 @@ class MemoryCatalog:
     ) -> None:
         with self._locked(leases):
             for move in publication.moves:
-                if self._pointers.get(move.table) != expected[move.table] or move.becomes in self._pointers:
+                if (
+                    self._pointers.get(move.table) != expected[move.table]
+                    or move.becomes in self._pointers
+                ):
                     raise PointerMoved(str(move.table))
             self.records.add_publication(records)
             for move in publication.moves:
@@ -140,7 +158,12 @@ class MemoryCatalog:
                 self._store(records)
 
     def rename(
-        self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), records: ChangeRecords = NO_CHANGE_RECORDS
+        self,
+        table: TableName,
+        to: TableName,
+        *,
+        leases: Sequence[Lease] = (),
+        records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> None:
         with self._locked(leases):
             if table not in self._pointers or to in self._pointers:
@@ -150,13 +173,19 @@ class MemoryCatalog:
             self._store(records)
 
     def drop(
-        self, table: TableName, *, leases: Sequence[Lease] = (), records: ChangeRecords = NO_CHANGE_RECORDS
+        self,
+        table: TableName,
+        *,
+        leases: Sequence[Lease] = (),
+        records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> DroppedTable | None:
         with self._locked(leases):
             pointer = self._pointers.pop(table, None)
             if pointer is None:
                 return None
-            gone = DroppedTable(self._metadata[pointer.location].uuid, table, pointer.location, datetime.now(UTC))
+            gone = DroppedTable(
+                self._metadata[pointer.location].uuid, table, pointer.location, datetime.now(UTC)
+            )
             self._dropped[gone.uuid] = gone
             self.records.rename_in_ledger(table, gone.hidden_name)
             self._store(records)
@@ -165,7 +194,9 @@ class MemoryCatalog:
     def dropped(self) -> tuple[DroppedTable, ...]:
         return tuple(sorted(self._dropped.values(), key=lambda gone: gone.at, reverse=True))
 
-    def restore(self, dropped: DroppedTable, to: TableName, *, records: ChangeRecords = NO_CHANGE_RECORDS) -> None:
+    def restore(
+        self, dropped: DroppedTable, to: TableName, *, records: ChangeRecords = NO_CHANGE_RECORDS
+    ) -> None:
         with self._locked():
             if dropped.uuid not in self._dropped:
                 raise PointerMoved(str(dropped.table))
@@ -178,7 +209,9 @@ class MemoryCatalog:
             self._dropped.pop(dropped.uuid, None)
             self.records.delete_from_ledger(dropped.hidden_name)
 
-    def register(self, table: TableName, location: str, *, records: ChangeRecords = NO_CHANGE_RECORDS) -> None:
+    def register(
+        self, table: TableName, location: str, *, records: ChangeRecords = NO_CHANGE_RECORDS
+    ) -> None:
         with self._locked():
             if table in self._pointers:
                 raise PointerMoved(str(table))
@@ -197,7 +230,9 @@ class MemoryCatalog:
         with self._locked():
             if to in self._pointers:
                 raise PointerMoved(str(to))
-            self._point(to, replace(cloned(self._metadata[pointer.location], snapshot), uuid=str(to)))
+            self._point(
+                to, replace(cloned(self._metadata[pointer.location], snapshot), uuid=str(to))
+            )
             self._store(records)
 
     @contextmanager
@@ -231,5 +266,12 @@ class MemoryCatalog:
     def unsettled(self, *, own: str | None = None) -> tuple[Publication, ...]:
         return ()
 
-    def settle(self, publication: Publication, *, complete: Sequence[RefMove], undo: Sequence[RefMove], whole: bool) -> None:
+    def settle(
+        self,
+        publication: Publication,
+        *,
+        complete: Sequence[RefMove],
+        undo: Sequence[RefMove],
+        whole: bool,
+    ) -> None:
         """Nothing to do: a publication here is never divided."""

@@ -36,12 +36,18 @@ class MemoryEvents:
         later = (recorded for recorded in self._events if recorded.number > number)
         named = (recorded for recorded in later if table in (None, recorded.event.table))
         asked = (recorded for recorded in named if not kinds or recorded.event.kind in kinds)
-        return tuple(recorded for recorded in asked if after is None or recorded.at >= after)[:limit]
+        return tuple(recorded for recorded in asked if after is None or recorded.at >= after)[
+            :limit
+        ]
 
     def delete(self, *, before: datetime) -> int:
         with self._lock:
             handled = min(self._followers.values(), default=None)
-            kept = [one for one in self._events if one.at >= before or (handled is not None and one.number > handled)]
+            kept = [
+                one
+                for one in self._events
+                if one.at >= before or (handled is not None and one.number > handled)
+            ]
             deleted = len(self._events) - len(kept)
             self._events = kept
             return deleted
@@ -64,16 +70,28 @@ class MemoryEvents:
     def followers(self) -> dict[str, int]:
         return dict(sorted(self._followers.items()))
 
-    def protect(self, holder: str, table: TableName, snapshots: Collection[int], *, seconds: float | None = None) -> None:
+    def protect(
+        self,
+        holder: str,
+        table: TableName,
+        snapshots: Collection[int],
+        *,
+        seconds: float | None = None,
+    ) -> None:
         until = None if seconds is None else datetime.now(UTC) + timedelta(seconds=seconds)
         with self._lock:
             self.unprotect(holder, table)
-            self._protected += [SnapshotProtection(holder, table, snapshot, until) for snapshot in sorted(set(snapshots))]
+            self._protected += [
+                SnapshotProtection(holder, table, snapshot, until)
+                for snapshot in sorted(set(snapshots))
+            ]
 
     def unprotect(self, holder: str, table: TableName | None = None) -> None:
         with self._lock:
             self._protected = [
-                one for one in self._protected if one.holder != holder or (table is not None and one.table != table)
+                one
+                for one in self._protected
+                if one.holder != holder or (table is not None and one.table != table)
             ]
 
     def protected(self) -> tuple[SnapshotProtection, ...]:

@@ -49,7 +49,11 @@ class MemoryFiles:
     def list(self, folder: str = "") -> Iterator[FileInfo]:
         top = require_folder(folder)
         with self._lock:
-            infos = [info for path, (info, _) in sorted(self._files.items()) if not top or path.startswith(f"{top}/")]
+            infos = [
+                info
+                for path, (info, _) in sorted(self._files.items())
+                if not top or path.startswith(f"{top}/")
+            ]
         return iter(infos)
 
     def folders(self, folder: str = "") -> tuple[str, ...]:
@@ -64,11 +68,18 @@ class MemoryFiles:
 
     def clear(self, folder: str) -> None:
         with self._lock:
-            self._files = {path: file for path, file in self._files.items() if not path.startswith(f"{require_path(folder)}/")}
+            self._files = {
+                path: file
+                for path, file in self._files.items()
+                if not path.startswith(f"{require_path(folder)}/")
+            }
 
     def move(self, path: str, to: str, *, etag: str | None = None) -> FileInfo:
         with self._lock:
-            if require_path(path) not in self._files or etag not in {None, self._files[path][0].etag}:
+            if require_path(path) not in self._files or etag not in {
+                None,
+                self._files[path][0].etag,
+            }:
                 raise FileMissing(path)
             if require_path(to) in self._files:
                 raise FileExists(to)

@@ -42,23 +42,37 @@ class MemoryRecords:
         return self._runs.get(run_id)
 
     def runs(
-        self, *, table: TableName | None = None, invocation: str | None = None, state: RunState | None = None, limit: int = 50
+        self,
+        *,
+        table: TableName | None = None,
+        invocation: str | None = None,
+        state: RunState | None = None,
+        limit: int = 50,
     ) -> tuple[RunRecord, ...]:
         named = (record for record in self._newest_first() if table in (None, record.table))
         asked = (record for record in named if invocation in (None, record.invocation))
         return tuple(record for record in asked if state in (None, record.state))[:limit]
 
     def summaries(self) -> tuple[RunSummary, ...]:
-        return tuple(RunSummary(one.run_id, one.table, one.state, one.started_at) for one in self._newest_first())
+        return tuple(
+            RunSummary(one.run_id, one.table, one.state, one.started_at)
+            for one in self._newest_first()
+        )
 
     def last_digests(self) -> dict[TableName, str]:
         oldest_first = reversed(self._newest_first())
-        return {record.table: record.release for record in oldest_first if record.state == "success"}
+        return {
+            record.table: record.release for record in oldest_first if record.state == "success"
+        }
 
     def _newest_first(self) -> list[RunRecord]:
-        return sorted(self._runs.values(), key=lambda record: (record.started_at, record.run_id), reverse=True)
+        return sorted(
+            self._runs.values(), key=lambda record: (record.started_at, record.run_id), reverse=True
+        )
 
-    def consumed(self, zone: ZoneName, *, table: TableName | None = None) -> tuple[ConsumedFile, ...]:
+    def consumed(
+        self, zone: ZoneName, *, table: TableName | None = None
+    ) -> tuple[ConsumedFile, ...]:
         counting: dict[tuple[TableName, str, str], ConsumedFile] = {}
         for file in self._in_order():
             if file.zone != zone or file.state == "waiting" or table not in (None, file.table):
@@ -86,7 +100,11 @@ class MemoryRecords:
         return found
 
     def delete_runs(self, run_ids: Collection[str]) -> int:
-        ended = [run_id for run_id in run_ids if run_id in self._runs and self._runs[run_id].state != "running"]
+        ended = [
+            run_id
+            for run_id in run_ids
+            if run_id in self._runs and self._runs[run_id].state != "running"
+        ]
         for run_id in ended:
             del self._runs[run_id]
         return len(ended)
@@ -108,7 +126,9 @@ class MemoryRecords:
         return found
 
     def add_publication(self, records: PublicationRecords) -> None:
-        """Store what a publication records, all of it or, where a column's type was changed meanwhile, nothing."""
+        """Store what a publication records, all of it or, where a column's type was changed
+        meanwhile, nothing.
+        """
         types = self._types.copy()
         for learned in records.types:
             _learn(types, learned)
@@ -117,19 +137,27 @@ class MemoryRecords:
             self.write(replace(record, state="success"))
         self._last_publication = at = max(time.time(), self._last_publication + _TICK)
         keys = {(file.table, file.path, file.etag, file.run_id) for file in records.consumed}
-        kept = [file for file in self._ledger if (file.table, file.path, file.etag, file.run_id) not in keys]
+        kept = [
+            file
+            for file in self._ledger
+            if (file.table, file.path, file.etag, file.run_id) not in keys
+        ]
         self._ledger = [*kept, *(replace(file, taken_at=at) for file in records.consumed)]
 
     def set_file_state(self, change: FileStateChange) -> None:
         """Give files of a table another state."""
         self._ledger = [
-            replace(file, state=change.state) if file.table == change.table and (file.path, file.run_id) in change.files else file
+            replace(file, state=change.state)
+            if file.table == change.table and (file.path, file.run_id) in change.files
+            else file
             for file in self._ledger
         ]
 
     def rename_in_ledger(self, table: TableName, to: TableName) -> None:
         """Files consumed by a table belong to its new name."""
-        self._ledger = [replace(file, table=to) if file.table == table else file for file in self._ledger]
+        self._ledger = [
+            replace(file, table=to) if file.table == table else file for file in self._ledger
+        ]
 
     def delete_from_ledger(self, table: TableName) -> None:
         """Remove every file of a table that was purged."""

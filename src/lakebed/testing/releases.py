@@ -21,11 +21,17 @@ class MemoryReleases:
         if release.version != (newest[0].version if newest else 0) + 1:
             raise Conflict(f"another process has released {release.table} meanwhile.")
         self._releases[release.table, release.version] = release
-        self._releases = {key: one for key, one in self._releases.items() if key[0] != release.table or key[1] not in drop}
+        self._releases = {
+            key: one
+            for key, one in self._releases.items()
+            if key[0] != release.table or key[1] not in drop
+        }
         self._deleted.pop(release.table, None)
 
     def versions(self, table: TableName) -> tuple[Release, ...]:
-        return tuple(one for key, one in sorted(self._releases.items(), reverse=True) if key[0] == table)
+        return tuple(
+            one for key, one in sorted(self._releases.items(), reverse=True) if key[0] == table
+        )
 
     def newest(self) -> dict[TableName, Release]:
         return {one.table: one for _, one in sorted(self._releases.items())}

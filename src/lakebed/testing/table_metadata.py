@@ -17,7 +17,9 @@ from lakebed.ports import (
 
 
 def moved(present: TableMetadata, move: RefMove) -> TableMetadata:
-    """A table's metadata after a publication: the ref moved, the branch gone, columns dropped and renamed."""
+    """A table's metadata after a publication: the ref moved, the branch gone, columns dropped and
+    renamed.
+    """
     refs = {name: ref for name, ref in present.refs.items() if name != move.branch}
     refs[move.ref] = SnapshotRef(move.ref, move.to, "branch")
     by_name = {column.name: column for column in present.columns}
@@ -39,11 +41,19 @@ def amended(present: TableMetadata, amendment: Amendment) -> TableMetadata:
         case SetRef(name, snapshot, kind):
             return replace(present, refs={**present.refs, name: SnapshotRef(name, snapshot, kind)})
         case RemoveRef(name):
-            return replace(present, refs={key: ref for key, ref in present.refs.items() if key != name})
+            return replace(
+                present, refs={key: ref for key, ref in present.refs.items() if key != name}
+            )
         case SetSchema(schema):
             return replace(present, schema=schema)
         case RemoveSnapshots(gone):
-            return replace(present, snapshots={key: one for key, one in present.snapshots.items() if key not in gone})
+            return replace(
+                present,
+                snapshots={key: one for key, one in present.snapshots.items() if key not in gone},
+            )
         case SetProperties(properties):
             merged = {**present.properties, **properties}
-            return replace(present, properties={key: value for key, value in merged.items() if value is not None})
+            return replace(
+                present,
+                properties={key: value for key, value in merged.items() if value is not None},
+            )

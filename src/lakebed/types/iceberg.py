@@ -5,7 +5,15 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from lakebed.types.column_type import ICEBERG_NAMES, Array, ColumnType, Map, Primitive, Struct, with_parts
+from lakebed.types.column_type import (
+    ICEBERG_NAMES,
+    Array,
+    ColumnType,
+    Map,
+    Primitive,
+    Struct,
+    with_parts,
+)
 from lakebed.types.parsing import parse_type
 
 _NAMES = {iceberg: name for name, iceberg in ICEBERG_NAMES.items()}
@@ -24,7 +32,9 @@ def read_iceberg_type(type_: str | Mapping[str, Any]) -> ColumnType:
             return Map(read_iceberg_type(type_["key"]), read_iceberg_type(type_["value"]))
         case _:
             fields = type_["fields"]
-            return Struct(tuple((field["name"], read_iceberg_type(field["type"])) for field in fields))
+            return Struct(
+                tuple((field["name"], read_iceberg_type(field["type"])) for field in fields)
+            )
 
 
 @lru_cache(maxsize=1024)  # a lake has many columns of few types

@@ -86,4 +86,6 @@ def _holds_nested(wanted: ColumnType, own: ColumnType) -> bool:
     if own.name != wanted.name or len(own.parts) != len(wanted.parts):
         return False
     pairs = zip(wanted.parts, own.parts, strict=True)
-    return all(there.casefold() == here.casefold() and holds(to, of) for (there, to), (here, of) in pairs)
+    return all(
+        there.casefold() == here.casefold() and holds(to, of) for (there, to), (here, of) in pairs
+    )

@@ -34,7 +34,9 @@ def stored_type(type_: ColumnType) -> ColumnType:
 def is_storable(type_: ColumnType) -> bool:
     """Whether a table can have a column of this type."""
     return all(
-        len(part.numbers) == 2 if part.name == "decimal" else part.name in _STORABLE and not part.numbers
+        len(part.numbers) == 2
+        if part.name == "decimal"
+        else part.name in _STORABLE and not part.numbers
         for part in primitives(type_)
     )
 

@@ -29,9 +29,9 @@ class Ended(Generic[T]):
 class Executor(Generic[S, T, R]):
     """Carries out steps that return `T`, keeping a record `R` of each.
 
-    `perform` matches on the kind of step and ends in `assert_never`, so that mypy refuses a new kind without an arm.
-    `check` raises where work must not go on: it was interrupted, or the lease was lost.
-
+    `perform` matches on the kind of step and ends in `assert_never`, so that mypy refuses a new
+    kind without an arm. `check` raises where work must not go on: it was interrupted, or the lease
+    was lost.
     """
 
     perform: Callable[[S], T]

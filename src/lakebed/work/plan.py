@@ -30,9 +30,9 @@ S = TypeVar("S", bound=Step)
 class Plan(Generic[S]):
     """Steps in the order in which they are carried out, in three parts.
 
-    `prepare` changes nothing that readers see, so a failure there is undone by forgetting it. `publish` makes all of
-    it visible at once. `after` tidies up: its steps can be repeated, and a failure takes nothing back.
-
+    `prepare` changes nothing that readers see, so a failure there is undone by forgetting it.
+    `publish` makes all of it visible at once. `after` tidies up: its steps can be repeated, and a
+    failure takes nothing back.
     """
 
     prepare: tuple[S, ...] = ()

@@ -28,9 +28,8 @@ def retry(
 ) -> T:
     """Call until it succeeds, fails with an error that is not retryable, or was attempted so often.
 
-    A call that is not `repeatable` might be done twice if it was done and its answer lost. It is retried only after
-    a conflict, which says that nothing was done.
-
+    A call that is not `repeatable` might be done twice if it was done and its answer lost. It is
+    retried only after a conflict, which says that nothing was done.
     """
     for attempt in range(1, attempts):
         try:

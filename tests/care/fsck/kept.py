@@ -39,11 +39,16 @@ class Kept:
     def state(self) -> dict[TableName, dict[str, list[int]]]:
         """Every row of every ref of every table."""
         tables = self.lake.tables.list()
-        return {table: {ref: self.bench.rows(table, ref) for ref in metadata.refs} for table, metadata in tables.items()}
+        return {
+            table: {ref: self.bench.rows(table, ref) for ref in metadata.refs}
+            for table, metadata in tables.items()
+        }
 
     def pointed(self, table: TableName) -> Path:
         """The present metadata file."""
-        return Path(self.lake.stores.catalog.pointers([table])[table].location.removeprefix("file://"))
+        return Path(
+            self.lake.stores.catalog.pointers([table])[table].location.removeprefix("file://")
+        )
 
     def files(self, table: TableName, pattern: str) -> list[Path]:
         return sorted((self.lake.root.folder / table.folder).glob(pattern))
@@ -52,7 +57,9 @@ class Kept:
         return self.lake.fsck(repair=repair, sample=sample)
 
     def kinds(self, severity: str = "problem", **options: bool) -> list[str]:
-        return [found.kind for found in self.check(**options).findings if found.severity == severity]
+        return [
+            found.kind for found in self.check(**options).findings if found.severity == severity
+        ]
 
 
 def flip(file: Path, at: int) -> None:

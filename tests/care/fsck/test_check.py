@@ -59,19 +59,29 @@ def test_a_flipped_byte_of_a_manifest_is_found(kept: Kept) -> None:
 
 
 @pytest.mark.spark
-def test_a_flipped_byte_of_a_value_that_spark_wrote_is_found_at_the_first_look(shop: TestLake) -> None:
+def test_a_flipped_byte_of_a_value_that_spark_wrote_is_found_at_the_first_look(
+    shop: TestLake,
+) -> None:
 
     shop.pipeline("silver.orders", "SELECT id, concat('order ', id) AS name FROM range(1000)")
     shop.run_one("silver.orders")
     assert shop.lake.fsck(sample=None).problems == 0
     file = next((shop.folder / "shop/warehouse/silver/orders/data").glob("*.parquet"))
     beside = file.with_name(f".{file.name}.crc").read_bytes()
-    for at, sums in ((2000, True), (-60, True), (2000, False)):  # a value, the footer; a value without Hadoop's checksums
+    for at, sums in (
+        (2000, True),
+        (-60, True),
+        (2000, False),
+    ):  # a value, the footer; a value without Hadoop's checksums
         with shop.lake.stores.database.writing() as connection:
-            connection.exec_driver_sql("delete from lakebed_checksums")  # as if it had never been looked at
+            connection.exec_driver_sql(
+                "delete from lakebed_checksums"
+            )  # as if it had never been looked at
         flip(file, at)
         file.with_name(f".{file.name}.crc").write_bytes(beside if sums else b"")
-        (found,) = [found for found in shop.lake.fsck(sample=None).findings if found.severity == "problem"]
+        (found,) = [
+            found for found in shop.lake.fsck(sample=None).findings if found.severity == "problem"
+        ]
         assert (found.kind, found.where) == ("damaged file", str(file))
         flip(file, at)
     assert shop.lake.fsck(sample=None).problems == 0
@@ -84,9 +94,9 @@ def test_a_deleted_data_file_is_found_and_never_forgotten(kept: Kept) -> None:
     content = file.read_bytes()
     file.unlink()
     checked = kept.check(repair=True)
-    assert [(found.kind, found.where) for found in checked.findings if found.severity == "problem"] == [
-        ("missing file", str(file))
-    ]
+    assert [
+        (found.kind, found.where) for found in checked.findings if found.severity == "problem"
+    ] == [("missing file", str(file))]
     assert checked.mended == ()
     assert kept.pointed(table).read_bytes() == before
     file.write_bytes(content)
@@ -102,7 +112,9 @@ def test_a_data_file_of_another_size_is_found(kept: Kept) -> None:
 
 @pytest.mark.parametrize("pattern", ["metadata/*-m0.avro", "metadata/snap-*.avro"])
 @pytest.mark.parametrize("how", ["deleted", "cut"])
-def test_a_deleted_or_cut_manifest_or_manifest_list_is_found(kept: Kept, pattern: str, how: str) -> None:
+def test_a_deleted_or_cut_manifest_or_manifest_list_is_found(
+    kept: Kept, pattern: str, how: str
+) -> None:
     table = kept.table()
     other = kept.table("other")
     files = kept.files(table, pattern)
@@ -115,7 +127,9 @@ def test_a_deleted_or_cut_manifest_or_manifest_list_is_found(kept: Kept, pattern
     assert all(str(other) not in found.what for found in problems)
 
 
-def test_a_deleted_metadata_file_whose_commit_added_rows_is_told_and_not_forgotten(kept: Kept) -> None:
+def test_a_deleted_metadata_file_whose_commit_added_rows_is_told_and_not_forgotten(
+    kept: Kept,
+) -> None:
     table = kept.table()
     pointer = kept.pointed(table)
     pointer.unlink()
@@ -128,11 +142,15 @@ def test_a_deleted_metadata_file_whose_commit_added_rows_is_told_and_not_forgott
 
 
 @pytest.mark.parametrize("how", ["deleted", "damaged"])
-def test_a_lost_metadata_file_that_added_nothing_is_replaced_by_the_one_before(kept: Kept, how: str) -> None:
+def test_a_lost_metadata_file_that_added_nothing_is_replaced_by_the_one_before(
+    kept: Kept, how: str
+) -> None:
     table = kept.table()
     before = kept.state()
     kept.lake.stores.catalog.amend(table, [])
-    kept.lake.iceberg.load_table(table.parts).transaction().set_properties({"note": "x"}).commit_transaction()
+    kept.lake.iceberg.load_table(table.parts).transaction().set_properties(
+        {"note": "x"}
+    ).commit_transaction()
     pointer = kept.pointed(table)
     pointer.unlink() if how == "deleted" else pointer.write_bytes(b"{}")
     with pytest.raises(DamagedTable):
@@ -159,7 +177,9 @@ def test_a_lost_metadata_file_is_not_replaced_by_one_that_contradicts_the_log(ke
     table = kept.table()
     first = snapshots_of(kept.lake, table)[-1].id
     kept.lake.stores.catalog.amend(
-        table, [SetRef("main", first)], records=ChangeRecords(events=(Event("rolled_back", table, first),))
+        table,
+        [SetRef("main", first)],
+        records=ChangeRecords(events=(Event("rolled_back", table, first),)),
     )
     kept.pointed(table).unlink()
     (found,) = [found for found in kept.check(repair=True).findings if found.severity == "problem"]
@@ -173,27 +193,37 @@ def test_a_folder_without_a_table_is_found_and_left_alone(kept: Kept) -> None:
     stranger.parent.mkdir(parents=True)
     stranger.write_bytes(b"rows")
     kept.lake.stores.catalog.drop(kept.table("dropped"))
-    (found,) = [found for found in kept.check(repair=True).findings if found.kind == "folder without table"]
+    (found,) = [
+        found for found in kept.check(repair=True).findings if found.kind == "folder without table"
+    ]
     assert (found.where, found.severity) == ("shop/warehouse/silver/stranger", "warning")
     assert stranger.exists()
     assert kept.bench.rows(table) == list(range(20))
 
 
-def test_what_a_dead_run_staged_is_removed_and_not_offered_as_a_table_but_a_living_run_keeps_it(kept: Kept) -> None:
+def test_what_a_dead_run_staged_is_removed_and_not_offered_as_a_table_but_a_living_run_keeps_it(
+    kept: Kept,
+) -> None:
     table, run_ids = kept.table(), (new_run_id(), new_run_id(), new_run_id())
     lease = kept.lake.stores.leases.acquire("shop.silver.busy", holder="a run", limit=600)
     busy = TableName("shop", "silver", "busy")
     kept.lake.stores.records.write(running(table, run_ids[0]))
     kept.lake.stores.records.write(running(busy, run_ids[1]))
-    folders = [kept.lake.root.folder / f"shop/warehouse/silver/stage_{run_id}" for run_id in run_ids]
+    folders = [
+        kept.lake.root.folder / f"shop/warehouse/silver/stage_{run_id}" for run_id in run_ids
+    ]
     for folder in folders:
         (folder / "data").mkdir(parents=True)
         (folder / "data/x.parquet").write_bytes(b"rows")
     found = [found for found in kept.check().findings if found.kind == "folder without table"]
-    assert [(one.where.rpartition("_")[2], one.advice) for one in found] == [(run_id, "") for run_id in sorted(run_ids)]
+    assert [(one.where.rpartition("_")[2], one.advice) for one in found] == [
+        (run_id, "") for run_id in sorted(run_ids)
+    ]
     mended = kept.check(repair=True).mended
     assert [(folder / "data/x.parquet").exists() for folder in folders] == [False, True, False]
-    assert next(one.detail for one in mended if not one.done and "staged" in one.repair).startswith("shop.silver.busy is held")
+    assert next(one.detail for one in mended if not one.done and "staged" in one.repair).startswith(
+        "shop.silver.busy is held"
+    )
     kept.lake.stores.leases.release(lease)
     assert kept.bench.rows(table) == list(range(20))
 
@@ -207,10 +237,17 @@ def test_stale_branches_dead_runs_and_pins_are_removed_and_nothing_else(kept: Ke
     kept.lake.stores.records.pin(run_id, [InputPin(table, 1)])
     kept.lake.stores.records.pin("unknown", [InputPin(table, 2)])
     kept.bench.write(table, [99], branch=f"run_{run_id}")
-    assert sorted(kept.kinds("warning")) == ["dead pin", "dead run", "stale branch", "table without pipeline"]
+    assert sorted(kept.kinds("warning")) == [
+        "dead pin",
+        "dead run",
+        "stale branch",
+        "table without pipeline",
+    ]
     checked = kept.check(repair=True)
     assert all(mended.done for mended in checked.mended)
-    assert [found.kind for found in checked.findings if found.severity == "warning"] == ["table without pipeline"]
+    assert [found.kind for found in checked.findings if found.severity == "warning"] == [
+        "table without pipeline"
+    ]
     assert kept.state() == before
     record = kept.lake.stores.records.run(run_id)
     assert record
@@ -264,10 +301,19 @@ def test_a_dropped_table_is_looked_after_too(kept: Kept) -> None:
 
 
 def test_missing_and_changed_content_of_releases_is_found(kept: Kept) -> None:
-    files, digests = kept.lake.stores.files, [sha256(text).hexdigest() for text in (b"one", b"two", b"three")]
+    files, digests = (
+        kept.lake.stores.files,
+        [sha256(text).hexdigest() for text in (b"one", b"two", b"three")],
+    )
     kept.lake.stores.releases.add(
         Release(
-            TableName("shop", "silver", "a"), 1, "d" * 64, datetime.now(UTC), "me", "", {str(n): d for n, d in enumerate(digests)}
+            TableName("shop", "silver", "a"),
+            1,
+            "d" * 64,
+            datetime.now(UTC),
+            "me",
+            "",
+            {str(n): d for n, d in enumerate(digests)},
         )
     )
     files.write(object_path(digests[0]), b"one")
@@ -280,7 +326,11 @@ def test_missing_and_changed_content_of_releases_is_found(kept: Kept) -> None:
 def test_pipelines_and_tables_are_compared(kept: Kept) -> None:
     table = kept.table()
     folder = kept.lake.root.folder / "shop/pipelines/silver"
-    for name, text in (("orders", "SELECT 1 AS id"), ("later", "SELECT 1 AS id"), ("wrong", "SELECT {{ nothing")):
+    for name, text in (
+        ("orders", "SELECT 1 AS id"),
+        ("later", "SELECT 1 AS id"),
+        ("wrong", "SELECT {{ nothing"),
+    ):
         (folder / name).mkdir(parents=True)
         (folder / name / "pipeline.sql").write_text(text)
     found = {(one.kind, one.where) for one in kept.check().findings}
@@ -318,7 +368,10 @@ def test_every_file_has_its_turn_in_small_samples(kept: Kept) -> None:
     for _ in range(2):
         assert kept.check(sample=1).looked.read == 2  # one of data, one of metadata
     flip(kept.files(table, "data/*.parquet")[0], 30)
-    assert [kept.check(sample=1).problems for _ in range(3)][1:] == [1, 1], "and what is damaged is told each time"
+    assert [kept.check(sample=1).problems for _ in range(3)][1:] == [
+        1,
+        1,
+    ], "and what is damaged is told each time"
 
 
 def test_an_empty_catalog_over_tables_is_a_problem(kept: Kept) -> None:
@@ -337,7 +390,9 @@ def test_a_damaged_database_is_told(kept: Kept, how: str) -> None:
     kept.bench.close()
     file = kept.lake.root.folder / ".data/lake.db"
     data = bytearray(file.read_bytes())
-    data[:] = b"x" * len(data) if how == "overwritten" else data[:8192] + b"\xff" * (len(data) - 8192)
+    data[:] = (
+        b"x" * len(data) if how == "overwritten" else data[:8192] + b"\xff" * (len(data) - 8192)
+    )
     file.write_bytes(data)
     ran = lakebed("fsck", "--lake", str(kept.lake.root))
     assert ran.exit_code in {1, 2}
@@ -357,7 +412,9 @@ def test_a_lake_behind_a_rest_catalog_is_looked_over_too(rest_only_bench: RealBe
         loaded = bench.iceberg.load_table(table.parts)
         (file,) = [task.file.file_path for task in loaded.scan().plan_files()]
         loaded.io.delete(file)
-        assert [found.kind for found in walk_tables(tools, Inventory({}), pointers)] == ["missing file"]
+        assert [found.kind for found in walk_tables(tools, Inventory({}), pointers)] == [
+            "missing file"
+        ]
         with pytest.raises(UsageError, match="server of its own"):
             lake.rebuild_catalog()
 
@@ -368,6 +425,8 @@ def test_the_command_says_what_it_found_by_its_exit_code(kept: Kept) -> None:
     kept.files(table, "data/*.parquet")[0].unlink()
     ran = lakebed("fsck", "--json", "--lake", lake)
     assert ran.exit_code == 1
-    (found,) = [found for found in json.loads(ran.stdout)["findings"] if found["severity"] == "problem"]
+    (found,) = [
+        found for found in json.loads(ran.stdout)["findings"] if found["severity"] == "problem"
+    ]
     assert found["kind"] == "missing file"
     assert lakebed("fsck", "--all", "--sample", "3", "--lake", lake).exit_code == 2

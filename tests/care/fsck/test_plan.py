@@ -51,7 +51,9 @@ def file(
     place = ROOT.at(f"shop/warehouse/silver/{folder}")
     known = {one: Snapshot(one, None, at, "append", {}) for one in snapshots}
     refs = {MAIN: SnapshotRef(MAIN, snapshots[-1], "branch")} if snapshots else {}
-    metadata = TableMetadata(uuid, place, 2, at, (), (), (), properties or {}, known, refs, metadata_log=earlier)
+    metadata = TableMetadata(
+        uuid, place, 2, at, (), (), (), properties or {}, known, refs, metadata_log=earlier
+    )
     return MetadataFile(f"{place}/metadata/{number:05d}-x.metadata.json", number, metadata)
 
 
@@ -80,9 +82,15 @@ LOST = "file:///lake/shop/warehouse/silver/orders/metadata/00002-x.metadata.json
     ],
 )
 def test_a_lost_metadata_file_is_replaced_only_where_nothing_is_lost(
-    before: int | None, files: list[MetadataFile], lists: set[int], events: list[RecordedEvent], said: int | str
+    before: int | None,
+    files: list[MetadataFile],
+    lists: set[int],
+    events: list[RecordedEvent],
+    said: int | str,
 ) -> None:
-    found = replacement(LOST, next((one for one in files if one.number == before), None), files, lists, events)
+    found = replacement(
+        LOST, next((one for one in files if one.number == before), None), files, lists, events
+    )
     if isinstance(said, int):
         assert isinstance(found, Replacement)
         assert (found.file.number, found.replay) == (said, None)
@@ -97,7 +105,10 @@ def names(files: list[MetadataFile], **known: object) -> dict[str, int]:
 
 
 def test_the_newest_metadata_file_of_each_table_counts() -> None:
-    assert names([file(1), file(7), file(3), file(2, uuid="u2", folder="b")]) == {"shop.silver.orders": 7, "shop.silver.b": 2}
+    assert names([file(1), file(7), file(3), file(2, uuid="u2", folder="b")]) == {
+        "shop.silver.orders": 7,
+        "shop.silver.b": 2,
+    }
 
 
 @pytest.mark.parametrize(
@@ -116,25 +127,40 @@ def test_the_newest_metadata_file_of_each_table_counts() -> None:
         ("deeper/still", {}, None),
     ],
 )
-def test_a_name_comes_from_the_metadata_else_from_the_folder(folder: str, properties: dict[str, str], name: str | None) -> None:
+def test_a_name_comes_from_the_metadata_else_from_the_folder(
+    folder: str, properties: dict[str, str], name: str | None
+) -> None:
     assert list(names([file(1, folder=folder, properties=properties)])) == ([name] if name else [])
 
 
 def test_nothing_that_is_known_is_taken_up_again() -> None:
     files = [file(1), file(2, uuid="u2", folder="b"), file(3, uuid="u3", folder="c")]
-    assert names(files, present={"u1"}, dropped={"u2"}, names=[TableName("shop", "silver", "C")]) == {}
+    assert (
+        names(files, present={"u1"}, dropped={"u2"}, names=[TableName("shop", "silver", "C")]) == {}
+    )
 
 
 def test_of_two_tables_that_want_one_name_the_newer_gets_it() -> None:
-    plan = plan_rebuild([file(1), file(2, uuid="u2", folder="orders-0123abcd")], ROOT, present=(), names=(), dropped=())
+    plan = plan_rebuild(
+        [file(1), file(2, uuid="u2", folder="orders-0123abcd")],
+        ROOT,
+        present=(),
+        names=(),
+        dropped=(),
+    )
     assert [one.file.metadata.uuid for one in plan.register] == ["u2"]
     assert [place for place, _ in plan.skipped] == [file(1).location]
 
 
 def test_tables_that_have_gone_on_are_known_by_uuid_or_by_folder() -> None:
     there, gone = Pointer(ORDERS, file(1).location), Pointer(ORDERS, LOST)
-    assert [one.file.number for one in newer([there], [file(1), file(4), file(9, uuid="u2", folder="b")], ROOT)] == [4]
-    assert [(one.file.number, one.readable) for one in newer([gone], [file(1), file(4)], ROOT)] == [(4, False)]
+    assert [
+        one.file.number
+        for one in newer([there], [file(1), file(4), file(9, uuid="u2", folder="b")], ROOT)
+    ] == [4]
+    assert [(one.file.number, one.readable) for one in newer([gone], [file(1), file(4)], ROOT)] == [
+        (4, False)
+    ]
     assert newer([there], [file(1), file(0)], ROOT) == ()
 
 
@@ -145,7 +171,9 @@ MADE = Pipelined(frozenset({ORDERS}))
 
 
 def branched(*refs: str) -> TableMetadata:
-    return replace(file(1, 7).metadata, refs={name: SnapshotRef(name, 7, "branch") for name in (MAIN, *refs)})
+    return replace(
+        file(1, 7).metadata, refs={name: SnapshotRef(name, 7, "branch") for name in (MAIN, *refs)}
+    )
 
 
 @pytest.mark.parametrize(
@@ -157,21 +185,45 @@ def branched(*refs: str) -> TableMetadata:
         (FsckState({ORDERS: branched()}, running=(RUNNING,)), {"dead run": Heal(ORDERS)}),
         (FsckState({ORDERS: branched()}, running=(RUNNING,), leased=frozenset({ORDERS})), {}),
         (FsckState({ORDERS: branched(), HIDDEN: branched()}), {"left-over table": Purge(HIDDEN)}),
-        (FsckState({ORDERS: branched(), HIDDEN: branched()}, shared=frozenset({HIDDEN})), {"left-over table": None}),
-        (FsckState({ORDERS: branched(), HIDDEN: branched()}, running=(RUNNING,), leased=frozenset({ORDERS})), {}),
         (
-            FsckState({ORDERS: branched(), HIDDEN: branched()}, unsettled=(Publication("r", (RefMove(HIDDEN, MAIN, 7, None),)),)),
+            FsckState({ORDERS: branched(), HIDDEN: branched()}, shared=frozenset({HIDDEN})),
+            {"left-over table": None},
+        ),
+        (
+            FsckState(
+                {ORDERS: branched(), HIDDEN: branched()},
+                running=(RUNNING,),
+                leased=frozenset({ORDERS}),
+            ),
+            {},
+        ),
+        (
+            FsckState(
+                {ORDERS: branched(), HIDDEN: branched()},
+                unsettled=(Publication("r", (RefMove(HIDDEN, MAIN, 7, None),)),),
+            ),
             {"divided publication": Settle()},
         ),
         (
-            FsckState({ORDERS: branched()}, pins=(PinRow("r1", ORDERS, 7, False), PinRow("r2", ORDERS, 7, True))),
+            FsckState(
+                {ORDERS: branched()},
+                pins=(PinRow("r1", ORDERS, 7, False), PinRow("r2", ORDERS, 7, True)),
+            ),
             {"dead pin": Unpin(("r1",))},
         ),
         (FsckState({ORDERS: branched()}, holds=(SnapshotProtection("mirror", ORDERS, 7),)), {}),
-        (FsckState({ORDERS: branched()}, holds=(SnapshotProtection("mirror", ORDERS, 8),)), {"dead hold": None}),
-        (FsckState({ORDERS: branched()}, holds=(SnapshotProtection("m", HIDDEN, 8),)), {"dead hold": GiveBack("m", HIDDEN)}),
         (
-            FsckState({ORDERS: branched()}, ledger={ORDERS: 3, TableName("shop", "silver", "gone"): 1}),
+            FsckState({ORDERS: branched()}, holds=(SnapshotProtection("mirror", ORDERS, 8),)),
+            {"dead hold": None},
+        ),
+        (
+            FsckState({ORDERS: branched()}, holds=(SnapshotProtection("m", HIDDEN, 8),)),
+            {"dead hold": GiveBack("m", HIDDEN)},
+        ),
+        (
+            FsckState(
+                {ORDERS: branched()}, ledger={ORDERS: 3, TableName("shop", "silver", "gone"): 1}
+            ),
             {"ledger of unknown table": None},
         ),
         (FsckState({ORDERS: branched()}, ledger={ORDERS: 3, HIDDEN: 1}), {}),
@@ -180,12 +232,17 @@ def branched(*refs: str) -> TableMetadata:
         (FsckState({}, views=frozenset({ORDERS})), {}),
     ],
 )
-def test_tables_and_state_are_judged_against_each_other(state: FsckState, found: dict[str, Repair | None]) -> None:
+def test_tables_and_state_are_judged_against_each_other(
+    state: FsckState, found: dict[str, Repair | None]
+) -> None:
     assert {one.kind: one.repair for one in judge(replace(state, pipelines=MADE))} == found
 
 
 def test_files_never_read_come_first_then_those_read_longest_ago() -> None:
-    known = {name: Checksum(name, "s", 1, THEN + timedelta(days=day)) for name, day in (("a", 3), ("b", 1), ("c", 2))}
+    known = {
+        name: Checksum(name, "s", 1, THEN + timedelta(days=day))
+        for name, day in (("a", 3), ("b", 1), ("c", 2))
+    }
     assert to_read("abcd", known, limit=2) == ("d", "b")
     assert to_read("abcd", known, limit=None) == ("d", "b", "c", "a")
 

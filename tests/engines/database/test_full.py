@@ -16,7 +16,9 @@ def test_a_full_disk_is_called_that_and_not_a_catalog_that_does_not_answer(tmp_p
         connection.execute(text("create table t (x text)"))
         connection.execute(text("pragma max_page_count = 4"))  # as SQLite sees a disk without room
     with pytest.raises(CatalogFull, match="is full") as raised, database.writing() as connection:
-        connection.execute(text("insert into t values (:x)"), [{"x": "x" * 4000} for _ in range(20)])
+        connection.execute(
+            text("insert into t values (:x)"), [{"x": "x" * 4000} for _ in range(20)]
+        )
     assert "Free space" in raised.value.next
     database.close()
 
@@ -24,7 +26,10 @@ def test_a_full_disk_is_called_that_and_not_a_catalog_that_does_not_answer(tmp_p
 @pytest.mark.postgres
 def test_a_full_disk_of_postgresql_is_called_that_too(database: Server) -> None:
     ours = Database.postgres(database.url, user=database.user, password=database.password)
-    raising = "DO $$ BEGIN RAISE 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$"
+    raising = (
+        "DO $$ BEGIN RAISE 'could not extend file: No space left on device' USING ERRCODE ="
+        " '53100'; END $$"
+    )
     with pytest.raises(CatalogFull, match="No space left"), ours.writing() as connection:
         connection.execute(text(raising))
     ours.close()

@@ -1,4 +1,6 @@
-"""A lake's database: versions, several processes at once, and what is said when it cannot be reached."""
+"""A lake's database: versions, several processes at once, and what is said when it cannot be
+reached.
+"""
 
 import multiprocessing
 import re
@@ -55,7 +57,9 @@ _LEDGER_3 = """create table lakebed_ledger (table_name varchar(600) not null, pa
 
 
 @pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def test_files_that_an_older_lakebed_took_are_still_taken(request: pytest.FixtureRequest, tmp_path: Path, kind: str) -> None:
+def test_files_that_an_older_lakebed_took_are_still_taken(
+    request: pytest.FixtureRequest, tmp_path: Path, kind: str
+) -> None:
     if kind == "sqlite":
         database = Database.sqlite(tmp_path / "lake.db")
     else:
@@ -66,7 +70,10 @@ def test_files_that_an_older_lakebed_took_are_still_taken(request: pytest.Fixtur
         for statement in (
             "drop table lakebed_ledger",
             _LEDGER_3,
-            "insert into lakebed_ledger values ('shop.silver.orders', 'a.csv', '3-1f-2a', 'r1', 'shop.orders', 3, 'r1', 'taken')",
+            (
+                "insert into lakebed_ledger values ('shop.silver.orders', 'a.csv', '3-1f-2a', 'r1',"
+                " 'shop.orders', 3, 'r1', 'taken')"
+            ),
             "insert into lakebed_publications values ('r1', 'published', '[]', '[]', 1.0)",
             "update lakebed_schema set version = 3",
         ):
@@ -105,7 +112,9 @@ def test_several_processes_may_prepare_one_sqlite_file_at_once(tmp_path: Path) -
 
 
 @pytest.mark.postgres
-def test_several_processes_may_prepare_one_postgres_database_at_once(database: PostgresDatabase) -> None:
+def test_several_processes_may_prepare_one_postgres_database_at_once(
+    database: PostgresDatabase,
+) -> None:
     _at_once(_prepare_postgres, database.url, database.user, database.password)
 
 
@@ -123,14 +132,19 @@ def test_an_unreachable_server_is_told_without_its_password() -> None:
 
 
 @pytest.mark.postgres
-def test_a_role_without_rights_is_told_which_and_how_to_grant_them(database: PostgresDatabase) -> None:
+def test_a_role_without_rights_is_told_which_and_how_to_grant_them(
+    database: PostgresDatabase,
+) -> None:
     role = f"role_{database.database}"
     ours = Database.postgres(database.url, user=database.user, password=database.password)
     theirs = Database.postgres(database.url, user=role, password="hunter2")
     with database.connect() as admin:
         admin.execute(f"CREATE ROLE {role} LOGIN PASSWORD 'hunter2'".encode())
         try:
-            with pytest.raises(CatalogRefused, match=f"the role {role} may not CREATE: permission denied for schema") as refused:
+            with pytest.raises(
+                CatalogRefused,
+                match=f"the role {role} may not CREATE: permission denied for schema",
+            ) as refused:
                 theirs.prepare()
             ours.prepare()
             with pytest.raises(CatalogRefused, match="may not SELECT: permission denied for table"):
@@ -141,7 +155,9 @@ def test_a_role_without_rights_is_told_which_and_how_to_grant_them(database: Pos
             lease = DatabaseLeases(theirs).acquire("orders", holder="me", limit=60)
             DatabaseLeases(theirs).release(lease)
             with theirs.writing() as connection:  # numbered rows need more than the right to insert
-                connection.exec_driver_sql("SELECT nextval(pg_get_serial_sequence('lakebed_events', 'number'))")
+                connection.exec_driver_sql(
+                    "SELECT nextval(pg_get_serial_sequence('lakebed_events', 'number'))"
+                )
         finally:
             theirs.close()
             ours.close()

@@ -1,4 +1,5 @@
-"""A process that asks queries which do not fit into memory: `python -m tests.engines.duckdb.spilled LAKE ROUNDS`.
+"""A process that asks queries which do not fit into memory: `python -m tests.engines.duckdb.spilled
+LAKE ROUNDS`.
 
 Prints a line of JSON a query: what it answered, and the temporary files that were there meanwhile.
 """
@@ -18,7 +19,9 @@ MEMORY = "25MB"
 _WIDE = "hash(i) AS h, hash(i + 1) AS a, hash(i + 2) AS b, (i % 1000)::DECIMAL(18, 2) AS c"
 SORTED = f"SELECT i, {_WIDE} FROM range({ROWS}) AS t(i) ORDER BY h"
 # With an inner LIMIT it is asked of another DuckDB of the same process.
-SORTED_PART = f"SELECT i, {_WIDE} FROM (SELECT i FROM range({ROWS}) AS t(i) LIMIT {ROWS}) ORDER BY h"
+SORTED_PART = (
+    f"SELECT i, {_WIDE} FROM (SELECT i FROM range({ROWS}) AS t(i) LIMIT {ROWS}) ORDER BY h"
+)
 
 
 def temporary_files() -> list[Path]:

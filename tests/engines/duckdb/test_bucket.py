@@ -22,7 +22,9 @@ def test_a_folder_needs_no_secret(tmp_path: object) -> None:
 
 
 def test_a_secret_holds_for_the_lakes_prefix_only() -> None:
-    settings = FilesSettings.model_validate({"endpoint": "http://host:8333", "access_key_id": "k", "secret_access_key": "it's"})
+    settings = FilesSettings.model_validate(
+        {"endpoint": "http://host:8333", "access_key_id": "k", "secret_access_key": "it's"}
+    )
     (statement,) = s3_secret(Root.parse("s3://bucket/lake"), settings, {})
     assert "SCOPE 's3://bucket/lake/'" in statement
     assert "SECRET 'it''s'" in statement
@@ -47,12 +49,17 @@ def lake(database: Database, bucket: Bucket) -> Iterator[tuple[Lake, RealBench]]
 def test_tables_in_a_bucket_are_read(lake: tuple[Lake, RealBench]) -> None:
     opened, bench = lake
     table = add_table(bench, "orders", [FIRST, FIRST], schema=SCHEMA)
-    assert opened.query(f"SELECT count(*), max(id) FROM {table} WHERE id = 2").fetchall() == [(2, 2)]
+    assert opened.query(f"SELECT count(*), max(id) FROM {table} WHERE id = 2").fetchall() == [
+        (2, 2)
+    ]
     assert opened.query(f"SELECT count(*) FROM {table}", untrusted=True).fetchall() == [(4,)]
     loaded = bench.iceberg.load_table(table.parts)
     change_nested(loaded)
     assert opened.explain(f"FROM {table}")[0].how == "iceberg"
-    assert sorted(opened.query(f"SELECT id, place.code FROM {table}"), key=str) == [(1, 2611)] * 2 + [(2, None)] * 2
+    assert (
+        sorted(opened.query(f"SELECT id, place.code FROM {table}"), key=str)
+        == [(1, 2611)] * 2 + [(2, None)] * 2
+    )
     assert opened.query("SELECT count(*) FROM orders$files").fetchall() == [(2,)]
 
 

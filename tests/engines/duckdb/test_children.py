@@ -1,4 +1,6 @@
-"""Processes for untrusted queries: each is used once, and the next is started before it is needed."""
+"""Processes for untrusted queries: each is used once, and the next is started before it is
+needed.
+"""
 
 import os
 import signal
@@ -83,7 +85,12 @@ def test_none_waits_where_none_shall() -> None:
 def test_a_refused_query_leaves_nothing_to_the_next() -> None:
     children = ChildPool(ready=1)
     for _ in range(3):
-        with pytest.raises(BadQuery), ConfinedQuery("SELECT * FROM nowhere", SandboxInputs((), ()), children=children) as running:
+        with (
+            pytest.raises(BadQuery),
+            ConfinedQuery(
+                "SELECT * FROM nowhere", SandboxInputs((), ()), children=children
+            ) as running,
+        ):
             list(running.batches())
     assert answered(children)
     children.close()
@@ -100,7 +107,12 @@ time.sleep(600)
 
 
 def test_one_that_waits_ends_when_its_lake_is_killed() -> None:
-    asking = subprocess.Popen([sys.executable, "-c", _ASKS], stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3])
+    asking = subprocess.Popen(
+        [sys.executable, "-c", _ASKS],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[3],
+    )
     assert asking.stdout
     ready = int(asking.stdout.readline())
     assert alive(ready)

@@ -149,7 +149,9 @@ def _expected(table: Table, snapshot: int | None = None) -> tuple[list[str], lis
 
 @pytest.mark.parametrize("name", CHANGES)
 @pytest.mark.parametrize("written", ["before", "before and after"])
-def test_every_change_of_columns_is_read_exactly(lake: tuple[Lake, RealBench], name: str, written: str) -> None:
+def test_every_change_of_columns_is_read_exactly(
+    lake: tuple[Lake, RealBench], name: str, written: str
+) -> None:
     opened, bench = lake
     table = add_table(bench, f"t{next(_NUMBERS)}", [FIRST], schema=SCHEMA)
     loaded = bench.iceberg.load_table(table.parts)
@@ -183,7 +185,9 @@ def test_conditions_on_changed_columns_find_their_rows(lake: tuple[Lake, RealBen
     loaded.append(_later(loaded))
 
     def ids(condition: str) -> list[int]:
-        return [row[0] for row in opened.query(f"SELECT id FROM {table} WHERE {condition} ORDER BY id")]
+        return [
+            row[0] for row in opened.query(f"SELECT id FROM {table} WHERE {condition} ORDER BY id")
+        ]
 
     assert ids("text = 'it''s'") == [1]
     assert ids("s = 2147483647") == [1]
@@ -219,7 +223,9 @@ def test_no_column_need_be_read_to_count(lake: tuple[Lake, RealBench]) -> None:
 
 
 def test_a_star_in_a_path_stands_for_itself(lake: tuple[Lake, RealBench]) -> None:
-    """DuckDB looks for files that fit a pattern; a partition's value is part of its files' paths."""
+    """DuckDB looks for files that fit a pattern; a partition's value is part of its files'
+    paths.
+    """
     from pyiceberg.partitioning import PartitionField, PartitionSpec
     from pyiceberg.schema import Schema
     from pyiceberg.transforms import IdentityTransform
@@ -230,7 +236,10 @@ def test_a_star_in_a_path_stands_for_itself(lake: tuple[Lake, RealBench]) -> Non
     spec = PartitionSpec(PartitionField(1, 1000, IdentityTransform(), "s"))
     location = bench.root.at("shop/warehouse/silver/starred")
     made = bench.iceberg.create_table(
-        ("shop", "silver", "starred"), Schema(NestedField(1, "s", StringType())), location=location, partition_spec=spec
+        ("shop", "silver", "starred"),
+        Schema(NestedField(1, "s", StringType())),
+        location=location,
+        partition_spec=spec,
     )
     values = ["a*b", "axb", "a?b", "a[x]b", "a b", "a%b", "a=b", "é", "'"]
     made.append(pa.table({"s": values}))

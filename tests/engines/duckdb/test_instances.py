@@ -1,4 +1,6 @@
-"""Queries of a process share a DuckDB and what it remembers of files; each sees its own state of a table all the same."""
+"""Queries of a process share a DuckDB and what it remembers of files; each sees its own state of a
+table all the same.
+"""
 
 import os
 import threading
@@ -24,7 +26,9 @@ FILES = 40
 def lake_of_many_files(folder: Path, **values: object) -> tuple[Lake, TableName]:
     lake = make_lake(folder / "lake", **values)
     bench = bench_of(lake)
-    table = add_table(bench, "many", [ids(range(first, first + 5)) for first in range(FILES)], schema=SCHEMA)
+    table = add_table(
+        bench, "many", [ids(range(first, first + 5)) for first in range(FILES)], schema=SCHEMA
+    )
     bench.close()
     return lake, table
 
@@ -43,7 +47,9 @@ def shared(lake: Lake) -> InstancePool:
 
 
 def spoil_footers(lake: Lake, table: TableName) -> None:
-    """What is left of each file can be read by those who know its footer; nobody else can make anything of it."""
+    """What is left of each file can be read by those who know its footer; nobody else can make
+    anything of it.
+    """
     for file in lake.table(table).scan().files:
         path = Path(file.location)
         content = path.read_bytes()
@@ -82,7 +88,9 @@ def write_ones(file: Path, count: int) -> None:
 
 
 @pytest.mark.parametrize("asked", FILE_QUERIES)
-def test_a_file_that_was_written_anew_is_read_anew(tmp_path: Path, lake_and_table: tuple[Lake, TableName], asked: str) -> None:
+def test_a_file_that_was_written_anew_is_read_anew(
+    tmp_path: Path, lake_and_table: tuple[Lake, TableName], asked: str
+) -> None:
     lake, table = lake_and_table
     file = tmp_path / "x.parquet"
     sql = asked.format(file=file, folder=tmp_path, table=table)
@@ -91,16 +99,22 @@ def test_a_file_that_was_written_anew_is_read_anew(tmp_path: Path, lake_and_tabl
         assert lake.query(sql).fetchall() == [(number,)]
 
 
-def test_a_relation_reads_files_anew(tmp_path: Path, lake_and_table: tuple[Lake, TableName]) -> None:
+def test_a_relation_reads_files_anew(
+    tmp_path: Path, lake_and_table: tuple[Lake, TableName]
+) -> None:
     lake, table = lake_and_table
     file = tmp_path / "x.parquet"
     relation = lake.table(table).to_duckdb()
     for number in (41, 42):
         write_ones(file, number)
-        assert relation.query("t", f"SELECT sum(n) FROM t, '{file}' WHERE id = 0").fetchall() == [(number,)]
+        assert relation.query("t", f"SELECT sum(n) FROM t, '{file}' WHERE id = 0").fetchall() == [
+            (number,)
+        ]
 
 
-def test_what_is_remembered_of_tables_answers_only_queries_that_name_nothing_else(lake_and_table: tuple[Lake, TableName]) -> None:
+def test_what_is_remembered_of_tables_answers_only_queries_that_name_nothing_else(
+    lake_and_table: tuple[Lake, TableName],
+) -> None:
     lake, table = lake_and_table
     plain = [
         f"SELECT id FROM {table}",
@@ -154,7 +168,12 @@ def test_threads_that_ask_for_different_states_never_get_anothers(tmp_path: Path
                 wrong.append((number, rows))
 
     with lake:
-        history = [row[0] for row in lake.query(f"SELECT snapshot_id FROM {table}$snapshots ORDER BY committed_at")]
+        history = [
+            row[0]
+            for row in lake.query(
+                f"SELECT snapshot_id FROM {table}$snapshots ORDER BY committed_at"
+            )
+        ]
         threads = [threading.Thread(target=ask, args=(number,)) for number in range(6)]
         for thread in threads:
             thread.start()
@@ -166,19 +185,28 @@ def test_threads_that_ask_for_different_states_never_get_anothers(tmp_path: Path
         assert all(not one.users for one in shared(lake)._open)
 
 
-def test_views_that_nobody_uses_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_views_that_nobody_uses_are_dropped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("lakebed.engines.duckdb.instance_pool._UNUSED", 3)
     lake, table = lake_of_many_files(tmp_path)
     with lake:
         for number in range(10):  # each has files of its own, hence a view
-            asked = f"SELECT count(*) FROM {table} AS a, {table} AS b WHERE a.id = {number} AND b.id = {number + 20}"
+            asked = (
+                f"SELECT count(*) FROM {table} AS a, {table} AS b WHERE a.id = {number} AND b.id ="
+                f" {number + 20}"
+            )
             lake.query(asked).fetchall()
             lake.query(f"SELECT count(*) FROM {table}$files").fetchall()
         lake.query(f"SELECT count(*) FROM {table}$partitions").fetchall()
         (only,) = shared(lake)._open
         with only.connection.cursor() as cursor:
-            (count,) = cursor.execute("SELECT count(*) FROM duckdb_views() WHERE NOT internal").fetchone()
-            (copies,) = cursor.execute("SELECT count(*) FROM duckdb_tables() WHERE NOT internal").fetchone()
+            (count,) = cursor.execute(
+                "SELECT count(*) FROM duckdb_views() WHERE NOT internal"
+            ).fetchone()
+            (copies,) = cursor.execute(
+                "SELECT count(*) FROM duckdb_tables() WHERE NOT internal"
+            ).fetchone()
         assert count + copies <= 3
 
 
@@ -190,7 +218,9 @@ def test_settings_of_one_query_are_not_the_next_ones(tmp_path: Path) -> None:
         assert profiled.profile
         assert profiled.profile.operators
         lake.query("PIVOT (SELECT 1 AS a, 2 AS b) ON a USING sum(b)").fetchall()
-        assert lake.query("SELECT current_setting('enable_profiling') IS NULL").fetchall() == [(True,)]
+        assert lake.query("SELECT current_setting('enable_profiling') IS NULL").fetchall() == [
+            (True,)
+        ]
 
 
 def test_the_memory_of_queries_is_bounded_by_the_setting(tmp_path: Path) -> None:

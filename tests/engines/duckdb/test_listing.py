@@ -1,4 +1,6 @@
-"""The statement that makes a lake's tables for a listing: any name, any type, nothing else beside."""
+"""The statement that makes a lake's tables for a listing: any name, any type, nothing else
+beside.
+"""
 
 import duckdb
 import pytest
@@ -26,7 +28,10 @@ def listed(*tables: ListedTable) -> duckdb.DuckDBPyConnection:
         ("fixed[3]", "BLOB"),
         ("list<list<string>>", "VARCHAR[][]"),
         ("map<string, decimal(9, 2)>", "MAP(VARCHAR, DECIMAL(9,2))"),
-        ("struct<a: int, it's: struct<b-c: list<long>>>", 'STRUCT(a INTEGER, "it\'s" STRUCT("b-c" BIGINT[]))'),
+        (
+            "struct<a: int, it's: struct<b-c: list<long>>>",
+            'STRUCT(a INTEGER, "it\'s" STRUCT("b-c" BIGINT[]))',
+        ),
         ("geometry", '"NULL"'),
         ("list<variant>", '"NULL"'),
         ("struct<a: int, b: variant>", '"NULL"'),
@@ -34,22 +39,28 @@ def listed(*tables: ListedTable) -> duckdb.DuckDBPyConnection:
 )
 def test_every_type_of_a_column_is_told(type_: str, shown: str) -> None:
     with listed(ListedTable(ODD, (Column("a b", type_, False),))) as connection:
-        assert connection.execute("SELECT column_name, data_type FROM duckdb_columns() WHERE NOT internal").fetchall() == [
-            ("a b", shown)
-        ]
+        assert connection.execute(
+            "SELECT column_name, data_type FROM duckdb_columns() WHERE NOT internal"
+        ).fetchall() == [("a b", shown)]
 
 
 def test_comments_and_what_must_not_be_null_are_told() -> None:
     columns = (Column("id", "long", True, "it's the key"), Column("s", "string", False))
     with listed(ListedTable(ODD, columns, "all; of 'them'")) as connection:
-        found = connection.execute("SELECT column_name, is_nullable, comment FROM duckdb_columns() WHERE NOT internal").fetchall()
+        found = connection.execute(
+            "SELECT column_name, is_nullable, comment FROM duckdb_columns() WHERE NOT internal"
+        ).fetchall()
         assert found == [("id", False, "it's the key"), ("s", True, None)]
-        assert connection.execute("SELECT comment FROM duckdb_tables()").fetchall() == [("all; of 'them'",)]
+        assert connection.execute("SELECT comment FROM duckdb_tables()").fetchall() == [
+            ("all; of 'them'",)
+        ]
 
 
 def test_a_lake_without_tables_lists_nothing() -> None:
     with listed() as connection:
-        assert connection.execute("SELECT table_name FROM information_schema.tables").fetchall() == []
+        assert (
+            connection.execute("SELECT table_name FROM information_schema.tables").fetchall() == []
+        )
 
 
 def test_names_that_differ_in_case_only_do_not_end_a_listing() -> None:

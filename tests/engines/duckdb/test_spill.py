@@ -1,4 +1,6 @@
-"""What does not fit into memory is written aside: no DuckDB ever reads what another one wrote, and nothing is left behind."""
+"""What does not fit into memory is written aside: no DuckDB ever reads what another one wrote, and
+nothing is left behind.
+"""
 
 import json
 import os
@@ -39,9 +41,17 @@ def lake(tmp_path: Path, temporary: Path) -> Iterator[Lake]:
 
 
 def started(lake: Lake, rounds: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.engines.duckdb.spilled", str(lake.root.folder), str(rounds)]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.engines.duckdb.spilled",
+        str(lake.root.folder),
+        str(rounds),
+    ]
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd=Path(__file__).parents[3])
+    return subprocess.Popen(
+        command, stdout=pipe, stderr=pipe, text=True, cwd=Path(__file__).parents[3]
+    )
 
 
 def is_right(found: dict[str, Any]) -> bool:
@@ -49,7 +59,9 @@ def is_right(found: dict[str, Any]) -> bool:
     return found.pop("files") > 0 and found == RIGHT
 
 
-def test_two_processes_that_spill_at_the_same_time_answer_right_and_leave_nothing(lake: Lake, temporary: Path) -> None:
+def test_two_processes_that_spill_at_the_same_time_answer_right_and_leave_nothing(
+    lake: Lake, temporary: Path
+) -> None:
     rounds = 5 * SCALE
     both = [started(lake, rounds) for _ in range(2)]
     told = [process.communicate(timeout=120 * SCALE) for process in both]
@@ -67,7 +79,10 @@ def test_a_query_beside_one_with_an_inner_limit_answers_right(lake: Lake) -> Non
         for _ in range(3 * SCALE):
             found.append(spilled.ask(lake, sql))
 
-    threads = [threading.Thread(target=keep_asking, args=(sql,)) for sql in (spilled.SORTED, spilled.SORTED_PART)]
+    threads = [
+        threading.Thread(target=keep_asking, args=(sql,))
+        for sql in (spilled.SORTED, spilled.SORTED_PART)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -78,7 +93,9 @@ def test_a_query_beside_one_with_an_inner_limit_answers_right(lake: Lake) -> Non
     assert spilled.temporary_files() == []
 
 
-def test_what_a_killed_process_left_is_swept_and_what_others_use_is_not(lake: Lake, temporary: Path) -> None:
+def test_what_a_killed_process_left_is_swept_and_what_others_use_is_not(
+    lake: Lake, temporary: Path
+) -> None:
     with lake.query(spilled.SORTED) as result:
         batches = result.to_arrow_batches(rows=1_000)
         next(batches)
@@ -106,7 +123,9 @@ def test_nobody_else_can_read_what_is_spilled(lake: Lake, temporary: Path) -> No
         assert [oct(path.stat().st_mode & 0o777) for path in temporary.iterdir()] == ["0o700"]
 
 
-def test_a_pipeline_in_duckdb_spills_where_no_other_does(lake: Lake, temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pipeline_in_duckdb_spills_where_no_other_does(
+    lake: Lake, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(temporary.parent)
     before = set(temporary.parent.iterdir())
     benches = [DuckWorkbench(lake.stores.catalog, timezone="UTC", properties={}) for _ in range(2)]
@@ -120,23 +139,34 @@ def test_a_pipeline_in_duckdb_spills_where_no_other_does(lake: Lake, temporary: 
     assert spilled.temporary_files() == []
 
 
-def test_the_folder_is_a_setting_and_one_that_cannot_be_is_named(tmp_path: Path, temporary: Path) -> None:
+def test_the_folder_is_a_setting_and_one_that_cannot_be_is_named(
+    tmp_path: Path, temporary: Path
+) -> None:
     from lakebed.errors import UsageError
 
     values = {"memory": spilled.MEMORY}
-    with make_lake(tmp_path / "a", query=values, places={"spill": str(tmp_path / "elsewhere")}) as lake:
+    with make_lake(
+        tmp_path / "a", query=values, places={"spill": str(tmp_path / "elsewhere")}
+    ) as lake:
         with lake.query(spilled.SORTED) as result:
             batches = result.to_arrow_batches(rows=1_000)
             next(batches)
-            assert [path for path in (tmp_path / "elsewhere").rglob("duckdb_temp*") if path.is_file()]
+            assert [
+                path for path in (tmp_path / "elsewhere").rglob("duckdb_temp*") if path.is_file()
+            ]
         assert list(temporary.iterdir()) == []
     (tmp_path / "file").touch()
-    with make_lake(tmp_path / "b", places={"spill": str(tmp_path / "file")}) as lake, pytest.raises(UsageError) as refused:
+    with (
+        make_lake(tmp_path / "b", places={"spill": str(tmp_path / "file")}) as lake,
+        pytest.raises(UsageError) as refused,
+    ):
         lake.query("SELECT 1")
     assert "places.spill" in refused.value.next
 
 
-def test_where_there_is_no_temporary_folder_what_fits_is_answered(lake: Lake, temporary: Path) -> None:
+def test_where_there_is_no_temporary_folder_what_fits_is_answered(
+    lake: Lake, temporary: Path
+) -> None:
     os.rmdir(temporary)
     temporary.touch()
     assert lake.query("SELECT 1").fetchall() == [(1,)]

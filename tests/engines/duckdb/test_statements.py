@@ -1,4 +1,6 @@
-"""A query is one statement that only reads, as DuckDB's own parser sees it; nothing it says stays for the next one."""
+"""A query is one statement that only reads, as DuckDB's own parser sees it; nothing it says stays
+for the next one.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -70,9 +72,18 @@ HIDDEN = [
     "COPY (PIVOT shop.silver.t ON id USING count(*)) TO '{out}/x.csv'",
     "EXPLAIN ANALYZE COPY (PIVOT shop.silver.t ON id USING count(*)) TO '{out}/x.csv'",
     "SELECT * FROM enable_logging('QueryLog', storage = 'file', storage_path = '{out}/logs')",
-    "SELECT * FROM (SELECT * FROM Enable_Logging('QueryLog', storage = 'file', storage_path = '{out}/logs'))",
-    "EXPLAIN ANALYZE SELECT * FROM enable_logging('QueryLog', storage = 'file', storage_path = '{out}/logs')",
-    "PIVOT (FROM \"enable_logging\" /**/ ('QueryLog', storage = 'file', storage_path = '{out}/logs')) ON 1 USING count(*)",
+    (
+        "SELECT * FROM (SELECT * FROM Enable_Logging('QueryLog', storage = 'file', storage_path ="
+        " '{out}/logs'))"
+    ),
+    (
+        "EXPLAIN ANALYZE SELECT * FROM enable_logging('QueryLog', storage = 'file', storage_path ="
+        " '{out}/logs')"
+    ),
+    (
+        "PIVOT (FROM \"enable_logging\" /**/ ('QueryLog', storage = 'file', storage_path ="
+        " '{out}/logs')) ON 1 USING count(*)"
+    ),
     "PIVOT t ON write_log('x') USING count(*)",
     "PIVOT t ON id IN (SELECT id FROM t WHERE write_log('x') IS NULL) USING count(*)",
     "PIVOT t ON id IN (FROM query('SELECT 1')) USING count(*)",
@@ -86,7 +97,9 @@ HIDDEN = [
 
 
 @pytest.mark.parametrize("sql", HIDDEN)
-def test_what_would_write_or_set_something_is_refused_however_it_is_wrapped(lake: Lake, tmp_path: Path, sql: str) -> None:
+def test_what_would_write_or_set_something_is_refused_however_it_is_wrapped(
+    lake: Lake, tmp_path: Path, sql: str
+) -> None:
     with pytest.raises(BadQuery):
         answer(lake, sql.format(out=tmp_path))
     assert list(tmp_path.iterdir()) == []
@@ -95,7 +108,10 @@ def test_what_would_write_or_set_something_is_refused_however_it_is_wrapped(lake
 
 READS = [
     ("EXPLAIN SELECT id FROM t", "READ_PARQUET"),
-    (";; -- a\n/* b */ EXPLAIN ANALYZE SELECT id FROM t AS x AT (VERSION => {first});", "Total Time"),
+    (
+        ";; -- a\n/* b */ EXPLAIN ANALYZE SELECT id FROM t AS x AT (VERSION => {first});",
+        "Total Time",
+    ),
     ("EXPLAIN (FORMAT json) SELECT id FROM t", "READ_PARQUET"),
     ("EXPLAIN (ANALYZE) (SELECT count(*) FROM t)", "Total Time"),
     ("EXPLAIN (SELECT id FROM t)", "READ_PARQUET"),
@@ -152,7 +168,10 @@ read_json_auto read_json_objects read_json_objects_auto read_ndjson read_ndjson_
 repeat repeat_row seq_scan sniff_csv summary test_all_types test_vector_types unnest which_secret
 """
 _KNOWN = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'table'"
-_EFFECTS = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'scalar' AND has_side_effects"
+_EFFECTS = (
+    "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'scalar' AND"
+    " has_side_effects"
+)
 HARMLESS = """
 current_connection_id current_query current_query_id current_transaction_id currval error gen_random_uuid
 iceberg_verify_equality_deletes nextval random setseed sleep_ms stats uuid uuidv4 uuidv7

@@ -59,7 +59,9 @@ def test_a_linked_folder_never_leads_outside(root: Path, outside: Path) -> None:
     assert [path.name for path in outside.iterdir()] == ["secret"]
 
 
-def test_a_linked_file_outside_is_neither_read_nor_listed_and_writing_replaces_the_link(root: Path, outside: Path) -> None:
+def test_a_linked_file_outside_is_neither_read_nor_listed_and_writing_replaces_the_link(
+    root: Path, outside: Path
+) -> None:
     (root / "a").symlink_to(outside / "secret")
     files = FolderFiles(root)
     with pytest.raises(BadName):
@@ -104,7 +106,9 @@ def test_a_folder_in_the_way_is_named(root: Path) -> None:
         files.write("x" * 300, b"")
 
 
-def test_a_killed_writer_leaves_the_old_content_or_the_new_and_nothing_in_listings(root: Path) -> None:
+def test_a_killed_writer_leaves_the_old_content_or_the_new_and_nothing_in_listings(
+    root: Path,
+) -> None:
     files = FolderFiles(root)
     files.write("zone/a", b"a" * 2_000_000)
     for delay in (0.0, 0.011, 0.023, 0.037):
@@ -163,15 +167,24 @@ def test_a_folder_that_may_not_be_written_is_reported_by_the_probe(tmp_path: Pat
         FolderFiles(tmp_path).probe()
 
 
-def test_a_file_has_one_path_whatever_links_lead_to_it(root: Path, outside: Path, tmp_path: Path) -> None:
-    """Whoever removes files compares paths: a file that is known by another would be taken for one that nobody needs."""
+def test_a_file_has_one_path_whatever_links_lead_to_it(
+    root: Path, outside: Path, tmp_path: Path
+) -> None:
+    """Whoever removes files compares paths: a file that is known by another would be taken for one
+    that nobody needs.
+    """
     files = FolderFiles(root)
     files.write("zone/a", b"one")
     (tmp_path / "moved").symlink_to(root)
     (root / "also").symlink_to("zone")
     (root / "zone" / "b").symlink_to("a")
     (root / "out").symlink_to(outside)
-    spelt = [f"file://{root}/zone/a", f"file:{root}/zone//a", f"{root}/zone/../zone/a", f"{tmp_path}/moved/also/b"]
+    spelt = [
+        f"file://{root}/zone/a",
+        f"file:{root}/zone//a",
+        f"{root}/zone/../zone/a",
+        f"{tmp_path}/moved/also/b",
+    ]
     assert {files.path_of(location) for location in spelt} == {"zone/a"}
     assert files.path_of(f"file:{tmp_path}/moved/also/not/there") == "zone/not/there"
     assert files.path_of(f"{root}/out/secret") is None
@@ -201,7 +214,9 @@ def _append(place: Path) -> None:
         file.write(b"more")
 
 
-def test_a_file_that_replaces_one_on_its_way_stays_and_the_one_that_was_meant_is_moved(root: Path) -> None:
+def test_a_file_that_replaces_one_on_its_way_stays_and_the_one_that_was_meant_is_moved(
+    root: Path,
+) -> None:
     files = Interrupted(root, lambda _: FolderFiles(root).write("a", b"two"))
     assert files.move("a", "b", etag=files.write("a", b"one").etag).size == 3
     assert (files.read("a"), files.read("b")) == (b"two", b"one")

@@ -25,7 +25,13 @@ def test_opening_a_bucket_asks_nothing_of_it_yet_and_shows_no_secret() -> None:
 
 def test_a_folder_lake_never_loads_the_library_for_buckets() -> None:
     ask = (
-        "import sys; from lakebed.engines.files import open_files; from lakebed.settings import FilesSettings, Root;"
-        "open_files(Root.parse('.'), FilesSettings()); print('obstore' in sys.modules)"
+        "import sys; from lakebed.engines.files import open_files; from lakebed.settings import"
+        " FilesSettings, Root;open_files(Root.parse('.'), FilesSettings()); print('obstore' in"
+        " sys.modules)"
     )
-    assert subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True).stdout.strip() == "False"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", ask], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "False"
+    )

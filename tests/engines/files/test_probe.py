@@ -41,9 +41,12 @@ def test_seaweedfs_is_accepted_and_left_as_it_was(bucket: Bucket) -> None:
 def test_rclone_is_refused_because_every_racer_wins(rclone: S3Server) -> None:
     place = rclone.fresh_prefix()
     files = open_files(place.root, place.settings)
-    with pytest.raises(UnsafeStore, match=r"not atomic: of 4 racing creators of one file [234] were told") as refused:
+    with pytest.raises(
+        UnsafeStore, match=r"not atomic: of 4 racing creators of one file [234] were told"
+    ) as refused:
         files.probe()
-    # What is left there is rclone's affair: it may finish a racer's write after the probe has deleted the file.
+    # What is left there is rclone's affair: it may finish a racer's write after the probe has
+    # deleted the file.
     assert place.url in str(refused.value)
 
 
@@ -78,12 +81,16 @@ def test_a_bucket_that_is_not_there_is_told_from_a_missing_file(bucket: Bucket) 
         list(open_files(Root.parse("s3://no-such-bucket/x"), bucket.settings).list())
 
 
-def test_a_session_token_of_other_keys_is_not_sent(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_token_of_other_keys_is_not_sent(
+    bucket: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AWS_SESSION_TOKEN", "of somebody else")
     open_files(bucket.root, bucket.settings).create("a", b"")
 
 
-def test_without_keys_in_the_settings_those_of_the_environment_are_used(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_keys_in_the_settings_those_of_the_environment_are_used(
+    bucket: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", bucket.server.access_key_id)
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", bucket.server.secret_access_key)
     keyless = bucket.settings.model_copy(update={"access_key_id": None, "secret_access_key": None})

@@ -38,7 +38,9 @@ def test_a_creator_whose_answer_was_lost_knows_its_own_file(bucket: Bucket) -> N
     assert files.read("claim") == b"mine"
 
 
-def test_a_creator_whose_answer_was_lost_is_not_taken_for_another_that_wrote_the_same(bucket: Bucket) -> None:
+def test_a_creator_whose_answer_was_lost_is_not_taken_for_another_that_wrote_the_same(
+    bucket: Bucket,
+) -> None:
     open_files(bucket.root, bucket.settings).create("claim", b"same bytes")
     with lossy_way(port_of(bucket), loses=lambda sent: False) as port, pytest.raises(FileExists):
         open_files(bucket.root, through(port, bucket.settings)).create("claim", b"same bytes")
@@ -47,6 +49,10 @@ def test_a_creator_whose_answer_was_lost_is_not_taken_for_another_that_wrote_the
 def test_a_way_that_loses_everything_is_reported(bucket: Bucket) -> None:
     with lossy_way(port_of(bucket), loses=lambda sent: True) as port:
         files = open_files(bucket.root, through(port, bucket.settings))
-        for ask in (lambda: files.read("a"), lambda: list(files.list()), lambda: files.write("a", b"")):
+        for ask in (
+            lambda: files.read("a"),
+            lambda: list(files.list()),
+            lambda: files.write("a", b""),
+        ):
             with pytest.raises(FilesUnreachable):
                 ask()

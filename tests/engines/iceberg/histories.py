@@ -1,4 +1,6 @@
-"""Tables with a past: written by PyIceberg through every transform, with columns of every type that changed meanwhile."""
+"""Tables with a past: written by PyIceberg through every transform, with columns of every type that
+changed meanwhile.
+"""
 
 import random
 from collections.abc import Callable, Iterator
@@ -51,10 +53,20 @@ ARROW = pa.schema(
     ]
 )
 TRANSFORMS: list[tuple[str, Callable[[], t.Transform[Any, Any]]]] = [
-    *((name, t.IdentityTransform) for name in ("id", "n", "d", "m", "s", "b", "day", "at", "atz", "flag")),
-    *((name, lambda: t.BucketTransform(5)) for name in ("id", "n", "m", "s", "b", "day", "at", "atz")),
+    *(
+        (name, t.IdentityTransform)
+        for name in ("id", "n", "d", "m", "s", "b", "day", "at", "atz", "flag")
+    ),
+    *(
+        (name, lambda: t.BucketTransform(5))
+        for name in ("id", "n", "m", "s", "b", "day", "at", "atz")
+    ),
     *((name, lambda: t.TruncateTransform(3)) for name in ("id", "n", "m", "s", "b")),
-    *((name, kind) for name in ("day", "at", "atz") for kind in (t.YearTransform, t.MonthTransform, t.DayTransform)),
+    *(
+        (name, kind)
+        for name in ("day", "at", "atz")
+        for kind in (t.YearTransform, t.MonthTransform, t.DayTransform)
+    ),
     *((name, t.HourTransform) for name in ("at", "atz")),
 ]
 
@@ -63,18 +75,25 @@ def value(rng: random.Random, type_: pa.DataType) -> Any:  # noqa: C901 - one li
     """A value of a type, near its edges or where others are."""
     whole = rng.choice([0, 1, -1, 7, 100, -100, rng.randint(-50, 50)])
     moment = _EPOCH + timedelta(
-        seconds=rng.choice([0, -1, 1, 86_399, rng.randint(-(10**8), 10**9)]), microseconds=rng.randint(0, 1)
+        seconds=rng.choice([0, -1, 1, 86_399, rng.randint(-(10**8), 10**9)]),
+        microseconds=rng.randint(0, 1),
     )
     match str(type_):
         case "int32" | "int64":
             edge = 2 ** (type_.bit_width - 1)
-            return rng.choice([whole, whole, whole, edge - 1, 6 - edge])  # a truncated one must fit too
+            return rng.choice(
+                [whole, whole, whole, edge - 1, 6 - edge]
+            )  # a truncated one must fit too
         case "float" | "double":
-            return rng.choice([float(whole), whole / 10, 0.1, -0.0, float("nan"), float("inf"), float("-inf")])
+            return rng.choice(
+                [float(whole), whole / 10, 0.1, -0.0, float("nan"), float("inf"), float("-inf")]
+            )
         case "string" | "large_string":
             return rng.choice(_TEXTS)
         case "binary" | "large_binary":
-            return rng.choice([b"", b"\x00", b"\xff" * 20, b"abc", bytes([rng.randint(0, 255)] * 17)])
+            return rng.choice(
+                [b"", b"\x00", b"\xff" * 20, b"abc", bytes([rng.randint(0, 255)] * 17)]
+            )
         case "date32[day]":
             return moment.date()
         case "time64[us]":
@@ -91,7 +110,9 @@ def value(rng: random.Random, type_: pa.DataType) -> Any:  # noqa: C901 - one li
 
 
 def rows(rng: random.Random, schema: pa.Schema, count: int) -> pa.Table:
-    """Rows that lie close together in some columns, so that bounds tell files apart; some columns are all NULL."""
+    """Rows that lie close together in some columns, so that bounds tell files apart; some columns
+    are all NULL.
+    """
     columns = []
     for field in schema:
         nulls = rng.choice([0, 0, 0.3, 1])
@@ -99,7 +120,9 @@ def rows(rng: random.Random, schema: pa.Schema, count: int) -> pa.Table:
         if pa.types.is_float64(field.type) or pa.types.is_float32(field.type):
             pool = [one for one in pool if one == one or rng.random() < 0.3] or [0.0]
         picked = [None if rng.random() < nulls else rng.choice(pool) for _ in range(count)]
-        columns.append(pa.array([one.bytes if isinstance(one, UUID) else one for one in picked], field.type))
+        columns.append(
+            pa.array([one.bytes if isinstance(one, UUID) else one for one in picked], field.type)
+        )
     return pa.Table.from_arrays(columns, schema=schema)
 
 
@@ -160,21 +183,39 @@ def _add(table: Table) -> None:
         update.add_column("fresh", LongType())
 
 
-_CHANGES: dict[str, Callable[[Table], None]] = {"rename": _rename, "widen": _widen, "replace": _replace, "add": _add}
+_CHANGES: dict[str, Callable[[Table], None]] = {
+    "rename": _rename,
+    "widen": _widen,
+    "replace": _replace,
+    "add": _add,
+}
 
 
 @contextmanager
 def transforming() -> Iterator[None]:
-    """PyIceberg writes through transforms with a package of its own that we do not need; its own scalar ones do as well."""
+    """PyIceberg writes through transforms with a package of its own that we do not need; its own
+    scalar ones do as well.
+    """
 
-    def in_python(self: t.Transform[Any, Any], source: IcebergType) -> Callable[[pa.Array], pa.Array]:
+    def in_python(
+        self: t.Transform[Any, Any], source: IcebergType
+    ) -> Callable[[pa.Array], pa.Array]:
         from pyiceberg.io.pyarrow import schema_to_pyarrow
 
         one = self.transform(source)
         result = schema_to_pyarrow(source) if isinstance(self, t.TruncateTransform) else pa.int32()
-        return lambda values: pa.array([one(_internal(value)) for value in values.to_pylist()], result)
+        return lambda values: pa.array(
+            [one(_internal(value)) for value in values.to_pylist()], result
+        )
 
-    kinds = (t.BucketTransform, t.TruncateTransform, t.YearTransform, t.MonthTransform, t.DayTransform, t.HourTransform)
+    kinds = (
+        t.BucketTransform,
+        t.TruncateTransform,
+        t.YearTransform,
+        t.MonthTransform,
+        t.DayTransform,
+        t.HourTransform,
+    )
     patches = [patch.object(kind, "pyarrow_transform", in_python) for kind in kinds]
     for one in patches:
         one.start()
@@ -191,5 +232,7 @@ def _internal(value: Any) -> Any:
     if isinstance(value, date):
         return (value - _EPOCH.date()).days
     if isinstance(value, time):
-        return ((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond
+        return (
+            (value.hour * 60 + value.minute) * 60 + value.second
+        ) * 1_000_000 + value.microsecond
     return value

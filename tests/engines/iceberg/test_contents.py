@@ -13,11 +13,18 @@ from lakebed.engines.iceberg.upkeep import file_contents
 from lakebed.engines.iceberg.upkeep.file_contents import content_of
 from lakebed.errors import FileMissing
 
-ROWS = pa.table({"id": pa.array(range(2000), pa.int64()), "name": [f"name {number % 7}" for number in range(2000)]})
+ROWS = pa.table(
+    {
+        "id": pa.array(range(2000), pa.int64()),
+        "name": [f"name {number % 7}" for number in range(2000)],
+    }
+)
 
 
 @pytest.fixture(params=["at once", "piece by piece"])
-def files(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FolderFiles:
+def files(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> FolderFiles:
     if request.param == "piece by piece":
         monkeypatch.setattr(file_contents, "_IN_MEMORY", 0)
         monkeypatch.setattr(file_contents, "_PIECE", 1024)
@@ -26,14 +33,18 @@ def files(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 
 def written(files: FolderFiles, *, page_sums: bool = True) -> Path:
     file = Path(files.where) / "a.parquet"
-    pq.write_table(ROWS, file, write_page_checksum=page_sums, compression="none", use_dictionary=False)
+    pq.write_table(
+        ROWS, file, write_page_checksum=page_sums, compression="none", use_dictionary=False
+    )
     return file
 
 
 def beside(file: Path) -> None:
     """The checksums that Hadoop leaves."""
     data = file.read_bytes()
-    sums = b"".join(zlib.crc32(data[start : start + 512]).to_bytes(4) for start in range(0, len(data), 512))
+    sums = b"".join(
+        zlib.crc32(data[start : start + 512]).to_bytes(4) for start in range(0, len(data), 512)
+    )
     file.with_name(f".{file.name}.crc").write_bytes(b"crc\0" + (512).to_bytes(4) + sums)
 
 
@@ -47,10 +58,16 @@ def test_a_sound_file_has_its_digest_and_no_fault(files: FolderFiles) -> None:
     file = written(files)
     beside(file)
     content = content_of(files, "a.parquet", rows=2000)
-    assert (content.sha256, content.size, content.fault) == (sha256(file.read_bytes()).hexdigest(), file.stat().st_size, "")
+    assert (content.sha256, content.size, content.fault) == (
+        sha256(file.read_bytes()).hexdigest(),
+        file.stat().st_size,
+        "",
+    )
 
 
-def test_a_value_that_still_decodes_is_found_by_the_checksum_of_its_page(files: FolderFiles) -> None:
+def test_a_value_that_still_decodes_is_found_by_the_checksum_of_its_page(
+    files: FolderFiles,
+) -> None:
     flipped(written(files, page_sums=False), 5000)
     assert content_of(files, "a.parquet", rows=2000).fault == ""
     flipped(written(files), 5000)

@@ -1,4 +1,6 @@
-"""Metadata of tables that others made in ways PyIceberg does not know: a change leaves in them whatever it is not about."""
+"""Metadata of tables that others made in ways PyIceberg does not know: a change leaves in them
+whatever it is not about.
+"""
 
 import json
 from pathlib import Path
@@ -50,14 +52,20 @@ def document(version: int = 3, location: str = "s3://b/events") -> dict[str, Any
 
 def after(*amendments: Amendment) -> Any:
     present = as_modelled(document())
-    changed = update_table_metadata(present, updates_for(amendments, present), metadata_location="s3://b/events/metadata/0.json")
+    changed = update_table_metadata(
+        present, updates_for(amendments, present), metadata_location="s3://b/events/metadata/0.json"
+    )
     return changed_document(document(), present, changed)
 
 
 def test_a_tag_changes_nothing_but_the_tags() -> None:
     found, was = after(SetRef("t", 1, "tag")), document()
     assert found["refs"] == {**was["refs"], "t": {"snapshot-id": 1, "type": "tag"}}
-    differing = {key for key in found.keys() | was.keys() if found.get(key) != was.get(key) and found.get(key) != []}
+    differing = {
+        key
+        for key in found.keys() | was.keys()
+        if found.get(key) != was.get(key) and found.get(key) != []
+    }
     assert differing == {"refs", "last-updated-ms", "metadata-log"}
 
 
@@ -75,8 +83,12 @@ def test_properties_are_set_beside_those_that_are_there() -> None:
 
 def test_columns_that_a_publication_renames_keep_types_and_defaults() -> None:
     present = as_modelled(document())
-    move = RefMove(TABLE, "run", to=3, base=2, columns=("id", "v", "vs", "d"), renames=(("v", "value"),))
-    changed = update_table_metadata(present, moves_forward(move, present), metadata_location="s3://b/events/metadata/0.json")
+    move = RefMove(
+        TABLE, "run", to=3, base=2, columns=("id", "v", "vs", "d"), renames=(("v", "value"),)
+    )
+    changed = update_table_metadata(
+        present, moves_forward(move, present), metadata_location="s3://b/events/metadata/0.json"
+    )
     found = changed_document(document(), present, changed)
     assert found["schemas"][0]["fields"] == FIELDS
     assert found["schemas"][1]["fields"] == [FIELDS[0], {**FIELDS[1], "name": "value"}, *FIELDS[2:]]
@@ -87,7 +99,11 @@ def test_columns_that_a_publication_renames_keep_types_and_defaults() -> None:
 def test_a_clone_keeps_row_ids_and_types() -> None:
     present = as_modelled(document())
     found = changed_document(document(), present, cloned(present, snapshot=2, to="s3://b/copy"))
-    assert (found["location"], found["next-row-id"], found["schemas"]) == ("s3://b/copy", 40, document()["schemas"])
+    assert (found["location"], found["next-row-id"], found["schemas"]) == (
+        "s3://b/copy",
+        40,
+        document()["schemas"],
+    )
     assert [(one["snapshot-id"], one["first-row-id"]) for one in found["snapshots"]] == [(2, 20)]
     assert found["encryption-keys"] == document()["encryption-keys"]
 
@@ -95,7 +111,9 @@ def test_a_clone_keeps_row_ids_and_types() -> None:
 def test_a_table_of_a_newer_format_is_refused_and_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "00000-a.metadata.json"
     file.write_text(json.dumps(document(4, location=str(tmp_path))))
-    with pytest.raises(NewerFormat, match="format version 4; this Lakebed supports versions up to 3"):
+    with pytest.raises(
+        NewerFormat, match="format version 4; this Lakebed supports versions up to 3"
+    ):
         read_document(load_file_io({}, str(file)), str(file))
     with pytest.raises(NewerFormat):
         stage_amendments(str(file), [SetRef("t", 1, "tag")], properties={})
@@ -108,4 +126,8 @@ def test_a_staged_file_of_format_3_is_read_back_as_it_was_written(tmp_path: Path
     staged = stage_amendments(str(file), [SetRef("t", 1, "tag")], properties={})
     assert staged.startswith(f"{tmp_path}/metadata/00005-")
     found = json.loads(Path(staged).read_text())
-    assert (found["format-version"], found["next-row-id"], found["refs"]["t"]["snapshot-id"]) == (3, 40, 1)
+    assert (found["format-version"], found["next-row-id"], found["refs"]["t"]["snapshot-id"]) == (
+        3,
+        40,
+        1,
+    )

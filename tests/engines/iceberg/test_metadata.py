@@ -8,7 +8,16 @@ from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.table.sorting import NullOrder, SortDirection, SortField, SortOrder
 from pyiceberg.transforms import BucketTransform, DayTransform, IdentityTransform
-from pyiceberg.types import DecimalType, ListType, LongType, MapType, NestedField, StringType, StructType, TimestamptzType
+from pyiceberg.types import (
+    DecimalType,
+    ListType,
+    LongType,
+    MapType,
+    NestedField,
+    StringType,
+    StructType,
+    TimestamptzType,
+)
 
 from lakebed.engines.iceberg.metadata.parsing import read_metadata
 from lakebed.engines.iceberg.metadata.reading import MetadataReader
@@ -36,11 +45,17 @@ def test_columns_layout_and_snapshots_are_read(tmp_path: Path) -> None:
     bench = sqlite_bench(tmp_path)
     bench.catalog.create_namespace("shop", "silver")
     location = bench.root.at("shop/warehouse/silver/t")
-    down = SortField(2, IdentityTransform(), direction=SortDirection.DESC, null_order=NullOrder.NULLS_FIRST)
+    down = SortField(
+        2, IdentityTransform(), direction=SortDirection.DESC, null_order=NullOrder.NULLS_FIRST
+    )
     order = SortOrder(SortField(1, IdentityTransform()), down)
-    made = bench.iceberg.create_table(("shop", "silver", "t"), SCHEMA, location=location, partition_spec=SPEC, sort_order=order)
+    made = bench.iceberg.create_table(
+        ("shop", "silver", "t"), SCHEMA, location=location, partition_spec=SPEC, sort_order=order
+    )
     found = read_metadata(json.loads(made.metadata.model_dump_json()))
-    assert [(column.name, column.type, column.required, column.doc) for column in found.columns] == [
+    assert [
+        (column.name, column.type, column.required, column.doc) for column in found.columns
+    ] == [
         ("id", "long", True, "the key"),
         ("price", "decimal(12, 2)", False, ""),
         ("tags", "list<string>", False, ""),
@@ -67,7 +82,11 @@ def test_snapshots_agree_with_pyiceberg(tmp_path: Path) -> None:
     }
     head = ours.head()
     assert head is not None
-    assert (head.operation, head.count("total-records"), head.count("nothing")) == ("append", 2, None)
+    assert (head.operation, head.count("total-records"), head.count("nothing")) == (
+        "append",
+        2,
+        None,
+    )
     assert ours.uuid == str(theirs.metadata.table_uuid)
     bench.close()
 
@@ -94,6 +113,8 @@ def test_a_snapshot_of_former_columns_tells_what_the_present_ones_were(tmp_path:
     found = bench.catalog.metadata(bench.catalog.pointers([table]).values())[table]
     head = found.head()
     assert head
-    assert found.aliases_at(head.id) == (ColumnAlias("key", "id"),)  # note is not shown: a run may have added it, and fail
+    assert found.aliases_at(head.id) == (
+        ColumnAlias("key", "id"),
+    )  # note is not shown: a run may have added it, and fail
     assert found.aliases_at(None) == ()
     bench.close()

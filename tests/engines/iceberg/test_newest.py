@@ -20,7 +20,9 @@ NAN, INF = float("nan"), float("inf")
         (([None], [None]), None),
     ],
 )
-def test_no_number_makes_all_later_rows_old(tmp_path: Path, files: tuple[list[float | None], ...], newest: float | None) -> None:
+def test_no_number_makes_all_later_rows_old(
+    tmp_path: Path, files: tuple[list[float | None], ...], newest: float | None
+) -> None:
     catalog = InMemoryCatalog("lake", warehouse=tmp_path.as_uri())
     catalog.create_namespace("shop")
     table = catalog.create_table("shop.t", pa.schema({"at": pa.float64()}))
@@ -28,4 +30,7 @@ def test_no_number_makes_all_later_rows_old(tmp_path: Path, files: tuple[list[fl
         table.append(pa.table({"at": pa.array(rows, pa.float64())}))
     head = table.current_snapshot()
     assert head is not None
-    assert newest_value(table.metadata_location, snapshot=head.snapshot_id, column="at", properties={}) == newest
+    assert (
+        newest_value(table.metadata_location, snapshot=head.snapshot_id, column="at", properties={})
+        == newest
+    )

@@ -1,4 +1,6 @@
-"""Metadata trees written anew: addresses change, the rest does not, and what cannot be moved is refused."""
+"""Metadata trees written anew: addresses change, the rest does not, and what cannot be moved is
+refused.
+"""
 
 import json
 from pathlib import Path
@@ -20,7 +22,10 @@ OLD = "file:/old/lake"
 LIST = {
     "type": "record",
     "name": "manifest_file",
-    "fields": [{"name": "manifest_path", "type": "string"}, {"name": "manifest_length", "type": "long"}],
+    "fields": [
+        {"name": "manifest_path", "type": "string"},
+        {"name": "manifest_length", "type": "long"},
+    ],
 }
 DATA_FILE = {
     "type": "record",
@@ -28,7 +33,14 @@ DATA_FILE = {
     "fields": [
         {"name": "content", "type": "int"},
         {"name": "file_path", "type": "string"},
-        {"name": "partition", "type": {"type": "record", "name": "r102", "fields": [{"name": "file_path", "type": "string"}]}},
+        {
+            "name": "partition",
+            "type": {
+                "type": "record",
+                "name": "r102",
+                "fields": [{"name": "file_path", "type": "string"}],
+            },
+        },
     ],
 }
 MANIFEST = {
@@ -54,13 +66,19 @@ def tree(root: Root, *entries: bytes, inside: str = OLD) -> str:
     manifest = container(MANIFEST, "deflate", (len(entries), b"".join(entries)))
     (folder / "m0.avro").write_bytes(manifest)
     place = f"{inside}/shop/warehouse/silver/t/metadata"
-    (folder / "snap-1-x.avro").write_bytes(container(LIST, "deflate", (1, text(f"{place}/m0.avro") + packed(len(manifest)))))
+    (folder / "snap-1-x.avro").write_bytes(
+        container(LIST, "deflate", (1, text(f"{place}/m0.avro") + packed(len(manifest))))
+    )
     document = {
         "table-uuid": "u1",
         "location": place.removesuffix("/metadata"),
         "last-updated-ms": 5,
         "schemas": [{"fields": [{"name": "a", "doc": f"{OLD}/stays"}]}],
-        "properties": {"write.data.path": "file:///old/lake/data", "other": "/old/lake-two", "s3": "s3://bucket/x"},
+        "properties": {
+            "write.data.path": "file:///old/lake/data",
+            "other": "/old/lake-two",
+            "s3": "s3://bucket/x",
+        },
         "snapshots": [{"snapshot-id": 1, "manifest-list": f"{place}/snap-1-x.avro"}],
         "metadata-log": [{"timestamp-ms": 1, "metadata-file": f"{place}/00000-a.metadata.json"}],
     }
@@ -86,13 +104,19 @@ def values(data: bytes, *paths: tuple[str, ...]) -> list[Any]:
 
 
 def test_every_address_is_changed_and_nothing_else(root: Root) -> None:
-    written = relocation(root).table("t", tree(root, entry(1, 0, f"{OLD}/a.parquet"), entry(2, 1, "s3://elsewhere/b")))
+    written = relocation(root).table(
+        "t", tree(root, entry(1, 0, f"{OLD}/a.parquet"), entry(2, 1, "s3://elsewhere/b"))
+    )
     place = Path(written.location.removeprefix("file://"))
     assert place.name.startswith("00002-")
     assert written.files == 3
     document = json.loads(place.read_text())
     assert document["location"] == root.at("shop/warehouse/silver/t")
-    assert document["properties"] == {"write.data.path": root.at("data"), "other": "/old/lake-two", "s3": "s3://bucket/x"}
+    assert document["properties"] == {
+        "write.data.path": root.at("data"),
+        "other": "/old/lake-two",
+        "s3": "s3://bucket/x",
+    }
     assert document["schemas"][0]["fields"][0]["doc"] == f"{OLD}/stays"
     assert [one["metadata-file"].rsplit("/", 1)[-1] for one in document["metadata-log"]] == [
         "00000-a.metadata.json",
@@ -104,12 +128,19 @@ def test_every_address_is_changed_and_nothing_else(root: Root) -> None:
         manifest.as_uri().replace("%20", " "),
         manifest.stat().st_size,
     ]
-    paths = values(manifest.read_bytes(), ("data_file", "file_path"), ("data_file", "partition", "file_path"))
-    assert paths == [root.at("a.parquet"), f"{OLD}/is a value", "s3://elsewhere/b", f"{OLD}/is a value"]
-    again = relocation(root)
-    assert again.table("t", f"{OLD}/shop/warehouse/silver/t/metadata/00001-b.metadata.json") == written, (
-        "done again onto the same names"
+    paths = values(
+        manifest.read_bytes(), ("data_file", "file_path"), ("data_file", "partition", "file_path")
     )
+    assert paths == [
+        root.at("a.parquet"),
+        f"{OLD}/is a value",
+        "s3://elsewhere/b",
+        f"{OLD}/is a value",
+    ]
+    again = relocation(root)
+    assert (
+        again.table("t", f"{OLD}/shop/warehouse/silver/t/metadata/00001-b.metadata.json") == written
+    ), "done again onto the same names"
     assert made.exists()
 
 
@@ -137,11 +168,18 @@ def test_live_position_deletes_are_refused_and_dead_ones_are_not(root: Root) -> 
         ("s3://old/lake/a", None),
     ],
 )
-def test_whatever_lay_below_the_old_root_lies_below_the_new_one(root: Root, spelt: str, moved: str | None) -> None:
+def test_whatever_lay_below_the_old_root_lies_below_the_new_one(
+    root: Root, spelt: str, moved: str | None
+) -> None:
     assert relocation(root).moved(spelt) == (spelt if moved is None else root.url + moved)
 
 
 def test_the_old_root_is_told_by_the_pointers() -> None:
-    tables = ["file:/a/b/shop/warehouse/silver/t/metadata/1.json", "file:///a/b/other/warehouse/x/y-1234/metadata/2.json"]
+    tables = [
+        "file:/a/b/shop/warehouse/silver/t/metadata/1.json",
+        "file:///a/b/other/warehouse/x/y-1234/metadata/2.json",
+    ]
     assert origins_of([*tables, "s3a://somewhere/else.json"]) == {"/a/b"}
-    assert origins_of(["s3a://bucket/p/shop/warehouse/silver/t/metadata/1.json"]) == {"s3://bucket/p"}
+    assert origins_of(["s3a://bucket/p/shop/warehouse/silver/t/metadata/1.json"]) == {
+        "s3://bucket/p"
+    }

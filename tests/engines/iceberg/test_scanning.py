@@ -21,7 +21,18 @@ from lakebed.engines.iceberg.pruning.comparable_values import comparable_type
 from lakebed.engines.iceberg.pruning.transforms import bucket_hash
 from lakebed.errors import DamagedTable, UnknownName
 from lakebed.names import TableName
-from lakebed.ports import Always, And, Comparison, In, IsNull, Not, Or, Pointer, Predicate, StartsWith
+from lakebed.ports import (
+    Always,
+    And,
+    Comparison,
+    In,
+    IsNull,
+    Not,
+    Or,
+    Pointer,
+    Predicate,
+    StartsWith,
+)
 from lakebed.settings import normalized_location
 from tests.contracts.benches import RealBench, sqlite_bench
 from tests.engines.iceberg.histories import grow, transforming, value
@@ -61,7 +72,11 @@ def literal(value: object) -> str:
         case float():
             return f"'{value}'::DOUBLE"
         case datetime():
-            return f"TIMESTAMPTZ '{value.isoformat()}'" if value.tzinfo else f"TIMESTAMP '{value.isoformat()}'"
+            return (
+                f"TIMESTAMPTZ '{value.isoformat()}'"
+                if value.tzinfo
+                else f"TIMESTAMP '{value.isoformat()}'"
+            )
         case date():
             return f"DATE '{value}'"
         case time():
@@ -82,9 +97,15 @@ def anything(rng: random.Random, schema: pa.Schema, depth: int = 2) -> Predicate
     if kind < 0.55:
         return IsNull(field.name, rng.random() < 0.5)
     if kind < 0.65 and field.type == pa.large_string():
-        return StartsWith(field.name, str(value(rng, pa.string()))[: rng.randint(0, 3)], rng.random() < 0.5)
+        return StartsWith(
+            field.name, str(value(rng, pa.string()))[: rng.randint(0, 3)], rng.random() < 0.5
+        )
     if kind < 0.75:
-        return In(field.name, tuple(value(rng, field.type) for _ in range(rng.randint(1, 4))), rng.random() < 0.5)
+        return In(
+            field.name,
+            tuple(value(rng, field.type) for _ in range(rng.randint(1, 4))),
+            rng.random() < 0.5,
+        )
     return Comparison(field.name, rng.choice(_OPS), other(rng, field.type))
 
 
@@ -99,7 +120,13 @@ def other(rng: random.Random, type_: pa.DataType) -> Any:
         case int():
             return rng.choice([Decimal(found % 1000) / 4, float(found)])
         case datetime():
-            return rng.choice([found.date(), found.replace(tzinfo=None if found.tzinfo else UTC), str(found.date())])
+            return rng.choice(
+                [
+                    found.date(),
+                    found.replace(tzinfo=None if found.tzinfo else UTC),
+                    str(found.date()),
+                ]
+            )
         case date():
             return rng.choice([datetime.combine(found, time(12)), found.isoformat()])
         case float():
@@ -117,13 +144,19 @@ def files_with_rows(table: Table) -> duckdb.DuckDBPyConnection:
     scan = table.scan()
     for task in scan.plan_files():
         read = ArrowScan(table.metadata, table.io, table.schema(), scan.row_filter).to_table([task])
-        pieces.append(read.append_column("_file", pa.array([normalized_location(task.file.file_path)] * len(read))))
+        pieces.append(
+            read.append_column(
+                "_file", pa.array([normalized_location(task.file.file_path)] * len(read))
+            )
+        )
     every = pa.concat_tables(pieces, promote_options="permissive")  # noqa: F841 - DuckDB finds it by its name
     connection.execute("CREATE TABLE every AS SELECT * FROM every")
     return connection
 
 
-def planned(scans: Any, pointer: Pointer, table: Table, predicate: Predicate | None = None) -> set[str]:
+def planned(
+    scans: Any, pointer: Pointer, table: Table, predicate: Predicate | None = None
+) -> set[str]:
     head = table.current_snapshot()
     scan = scans.plan(pointer, snapshot=head.snapshot_id if head else None, predicate=predicate)
     return {file.location for file in scan.files}
@@ -136,12 +169,16 @@ def test_no_file_with_a_row_that_fits_is_left_out(tmp_path: Path, seed: int) -> 
     pointer, table = grow(rng, bench, "grown")
     oracle, scans, pruned = files_with_rows(table), bench.stores.scans, 0
     everything = planned(scans, pointer, table)
-    assert everything == {found for (found,) in oracle.execute("SELECT DISTINCT _file FROM every").fetchall()}
+    assert everything == {
+        found for (found,) in oracle.execute("SELECT DISTINCT _file FROM every").fetchall()
+    }
     for _ in range(150):
         predicate = anything(rng, table.schema().as_arrow())
         files = planned(scans, pointer, table, predicate)
         try:
-            wanted = oracle.execute(f"SELECT DISTINCT _file FROM every WHERE {sql(predicate)}").fetchall()
+            wanted = oracle.execute(
+                f"SELECT DISTINCT _file FROM every WHERE {sql(predicate)}"
+            ).fetchall()
         except duckdb.ConversionException:
             continue  # it cannot be asked at all
         missing = {found for (found,) in wanted} - files
@@ -165,21 +202,31 @@ def test_no_file_with_a_row_that_fits_is_left_out(tmp_path: Path, seed: int) -> 
         (In("x", (5.0, 9.0)), 0),
     ],
 )
-def test_nan_is_more_than_any_number_and_in_no_bounds(tmp_path: Path, predicate: Predicate, files: int) -> None:
+def test_nan_is_more_than_any_number_and_in_no_bounds(
+    tmp_path: Path, predicate: Predicate, files: int
+) -> None:
     bench = sqlite_bench(tmp_path)
     name = TableName(bench.namespace, "silver", "floats")
     bench.catalog.create_namespace(name.namespace, name.layer)
-    table = bench.iceberg.create_table(name.parts, pa.schema([("x", pa.float64())]), location=bench.root.at(name.folder))
+    table = bench.iceberg.create_table(
+        name.parts, pa.schema([("x", pa.float64())]), location=bench.root.at(name.folder)
+    )
     for values in ([1.0, float("nan")], [1.0, 2.0], [7.0]):
         table.append(pa.table({"x": values}))
     counted = {1: 1}, {1: 0}, {1: 0}  # PyIceberg does not count NaN, Spark does
     pointer = Pointer(name, table.metadata_location)
     scans = bench.stores.scans
     read = scans._entries  # type: ignore[attr-defined]
-    by_value = {b"\x00\x00\x00\x00\x00\x00\x1c@": counted[2], b"\x00\x00\x00\x00\x00\x00\x00@": counted[1]}
+    by_value = {
+        b"\x00\x00\x00\x00\x00\x00\x1c@": counted[2],
+        b"\x00\x00\x00\x00\x00\x00\x00@": counted[1],
+    }
 
     def with_counts(pointer: Pointer, manifest: Any) -> Any:
-        return [entry._replace(nans=by_value.get(entry.upper[1], counted[0])) for entry in read(pointer, manifest)]
+        return [
+            entry._replace(nans=by_value.get(entry.upper[1], counted[0]))
+            for entry in read(pointer, manifest)
+        ]
 
     assert len(planned(scans, pointer, table, Comparison("x", ">", 5.0))) == 3
     scans._entries = with_counts  # type: ignore[attr-defined]
@@ -192,13 +239,17 @@ def test_nan_is_more_than_any_number_and_in_no_bounds(tmp_path: Path, predicate:
 _BEGIN = datetime(2024, 1, 1, tzinfo=UTC)
 
 
-def filled(bench: RealBench, column: str, transform: Any, spread: list[Any], type_: pa.DataType) -> tuple[Pointer, Table]:
+def filled(
+    bench: RealBench, column: str, transform: Any, spread: list[Any], type_: pa.DataType
+) -> tuple[Pointer, Table]:
     """A table partitioned by one column alone: its bounds are not kept."""
     table_ = TableName(bench.namespace, "silver", "filled")
     bench.catalog.create_namespace(table_.namespace, table_.layer)
     schema = pa.schema([pa.field(column, type_)])
     kept = {"write.metadata.metrics.default": "none"}
-    table = bench.iceberg.create_table(table_.parts, schema, location=bench.root.at(table_.folder), properties=kept)
+    table = bench.iceberg.create_table(
+        table_.parts, schema, location=bench.root.at(table_.folder), properties=kept
+    )
     with table.update_spec() as update:
         update.add_field(column, transform, "part")
     with transforming():
@@ -220,8 +271,20 @@ PARTITIONED = [
     (t.TruncateTransform(2), ["abx", "aby", "cdz"], pa.string(), Comparison("x", ">", "b"), 1),
     (t.BucketTransform(1000), list(range(8)), pa.int64(), In("x", (3, 5)), 2),
     (t.BucketTransform(1000), list(range(8)), pa.int64(), Comparison("x", ">", 3), 8),
-    (t.YearTransform(), DAYS, pa.timestamp("us", tz="UTC"), Comparison("x", ">=", datetime(2030, 1, 1, tzinfo=UTC)), 2),
-    (t.MonthTransform(), DAYS, pa.timestamp("us", tz="UTC"), Comparison("x", "<", datetime(2024, 1, 20, tzinfo=UTC)), 1),
+    (
+        t.YearTransform(),
+        DAYS,
+        pa.timestamp("us", tz="UTC"),
+        Comparison("x", ">=", datetime(2030, 1, 1, tzinfo=UTC)),
+        2,
+    ),
+    (
+        t.MonthTransform(),
+        DAYS,
+        pa.timestamp("us", tz="UTC"),
+        Comparison("x", "<", datetime(2024, 1, 20, tzinfo=UTC)),
+        1,
+    ),
     (t.DayTransform(), DAYS, pa.timestamp("us", tz="UTC"), Comparison("x", "=", DAYS[3]), 1),
     (
         t.HourTransform(),
@@ -236,7 +299,12 @@ PARTITIONED = [
 
 @pytest.mark.parametrize(("transform", "values", "type_", "predicate", "files"), PARTITIONED)
 def test_every_transform_leaves_out_what_it_can(
-    tmp_path: Path, transform: Any, values: list[Any], type_: pa.DataType, predicate: Predicate, files: int
+    tmp_path: Path,
+    transform: Any,
+    values: list[Any],
+    type_: pa.DataType,
+    predicate: Predicate,
+    files: int,
 ) -> None:
     bench = sqlite_bench(tmp_path)
     pointer, table = filled(bench, "x", transform, values, type_)
@@ -322,7 +390,8 @@ def test_a_lost_or_broken_manifest_is_damage_and_says_where(tmp_path: Path) -> N
 def scans_with(bench: RealBench, folder: Path) -> IcebergScans:
     stores = bench.stores
     return IcebergScans(
-        FilesByUrl(bench.root, stores.files, bench.settings.files), ManifestCache(folder, memory=10**8, disk=10**8)
+        FilesByUrl(bench.root, stores.files, bench.settings.files),
+        ManifestCache(folder, memory=10**8, disk=10**8),
     )
 
 
@@ -336,7 +405,9 @@ def test_a_second_process_reads_no_manifest_again(tmp_path: Path) -> None:
     bench.close()
 
 
-@pytest.mark.parametrize("harm", [lambda data: data[:-1], lambda data: b"", lambda data: data[:9] + b"\xff" + data[10:]])
+@pytest.mark.parametrize(
+    "harm", [lambda data: data[:-1], lambda data: b"", lambda data: data[:9] + b"\xff" + data[10:]]
+)
 def test_a_damaged_entry_is_as_good_as_none(tmp_path: Path, harm: Callable[[bytes], bytes]) -> None:
     bench = sqlite_bench(tmp_path / "lake")
     pointer, table = grow(random.Random(3), bench, "grown")
@@ -359,7 +430,9 @@ def test_what_was_not_used_for_longest_is_forgotten_first(tmp_path: Path) -> Non
         remembered.get("kind", str(number), lambda: "x" * 1_000)
     assert 0 < remembered._known.currsize <= 3_000
     kept = [file for file in tmp_path.rglob("*") if file.is_file()]
-    assert sum(file.stat().st_size for file in kept) <= 20_000 + 64 * 1_100  # it is measured now and then
+    assert (
+        sum(file.stat().st_size for file in kept) <= 20_000 + 64 * 1_100
+    )  # it is measured now and then
     asked: list[str] = []
     remembered.get("kind", "0", lambda: asked.append("again"))
     assert asked

@@ -1,4 +1,6 @@
-"""The times in metadata that Lakebed writes: readers of a table refuse those that go back, and believe the others."""
+"""The times in metadata that Lakebed writes: readers of a table refuse those that go back, and
+believe the others.
+"""
 
 from pyiceberg.partitioning import UNPARTITIONED_PARTITION_SPEC
 from pyiceberg.schema import Schema
@@ -10,7 +12,11 @@ from lakebed.engines.iceberg.metadata.snapshot_log import with_ordered_times
 
 
 def metadata(
-    log: list[tuple[int, int]], *, updated: int, files: tuple[int, ...] = (), kept: set[int] | None = None
+    log: list[tuple[int, int]],
+    *,
+    updated: int,
+    files: tuple[int, ...] = (),
+    kept: set[int] | None = None,
 ) -> TableMetadata:
     """`log` is (time, snapshot)."""
     empty = new_table_metadata(Schema(), UNPARTITIONED_PARTITION_SPEC, UNSORTED_SORT_ORDER, "here")
@@ -18,15 +24,24 @@ def metadata(
     return empty.model_copy(
         update={
             "last_updated_ms": updated,
-            "snapshots": [Snapshot(snapshot_id=number, timestamp_ms=number, manifest_list="") for number in numbers],
-            "snapshot_log": [SnapshotLogEntry(snapshot_id=number, timestamp_ms=at) for at, number in log],
-            "metadata_log": [MetadataLogEntry(metadata_file=str(at), timestamp_ms=at) for at in files],
+            "snapshots": [
+                Snapshot(snapshot_id=number, timestamp_ms=number, manifest_list="")
+                for number in numbers
+            ],
+            "snapshot_log": [
+                SnapshotLogEntry(snapshot_id=number, timestamp_ms=at) for at, number in log
+            ],
+            "metadata_log": [
+                MetadataLogEntry(metadata_file=str(at), timestamp_ms=at) for at in files
+            ],
         }
     )
 
 
 def told(changed: TableMetadata) -> tuple[list[tuple[int, int]], int]:
-    return [(entry.timestamp_ms, entry.snapshot_id) for entry in changed.snapshot_log], changed.last_updated_ms
+    return [
+        (entry.timestamp_ms, entry.snapshot_id) for entry in changed.snapshot_log
+    ], changed.last_updated_ms
 
 
 def test_a_change_made_by_a_clock_that_is_behind_comes_after_what_the_table_knew() -> None:
@@ -43,7 +58,10 @@ def test_times_that_went_back_already_are_mended_so_that_spark_reads_the_table_a
 
 
 def test_a_clock_that_is_right_is_believed() -> None:
-    present, changed = metadata([(100, 1)], updated=100), metadata([(100, 1), (150, 2)], updated=150)
+    present, changed = (
+        metadata([(100, 1)], updated=100),
+        metadata([(100, 1), (150, 2)], updated=150),
+    )
     assert told(with_ordered_times(present, changed)) == ([(100, 1), (150, 2)], 150)
 
 

@@ -37,24 +37,34 @@ n, s = pl.col("n"), pl.col("s")
         (~((n > 5) & (s.str.len_chars() > 1)), None),
         (n.is_in([1, 2]), In("n", (1, 2))),
         (n.is_in([1, None]), None),
-        (n.is_between(1, 2, closed="left"), And((Comparison("n", ">=", 1), Comparison("n", "<", 2)))),
+        (
+            n.is_between(1, 2, closed="left"),
+            And((Comparison("n", ">=", 1), Comparison("n", "<", 2))),
+        ),
         (n.is_not_null(), IsNull("n", negated=True)),
         (s.str.starts_with("a"), StartsWith("s", "a")),
         (pl.col("b"), Comparison("b", "=", True)),
-        (pl.col("f") > 0.1, None),  # Polars compares it as a float of half the length, DuckDB does not
+        (
+            pl.col("f") > 0.1,
+            None,
+        ),  # Polars compares it as a float of half the length, DuckDB does not
         (n > 0.5, None),
         (n + 1 > 5, None),
         (n.map_batches(lambda column: column > 1, return_dtype=pl.Boolean), None),
     ],
     ids=str,
 )
-def test_what_is_known_is_said_and_the_rest_is_not(expression: pl.Expr, predicate: Predicate | None) -> None:
+def test_what_is_known_is_said_and_the_rest_is_not(
+    expression: pl.Expr, predicate: Predicate | None
+) -> None:
     said, whole = split_filter(expression, COLUMNS)
     assert said == (And((predicate,)) if predicate else None)
     assert whole is expression
 
 
-def anything(rng: random.Random, schema: pl.Schema, types: dict[str, Any], depth: int = 2) -> pl.Expr:
+def anything(
+    rng: random.Random, schema: pl.Schema, types: dict[str, Any], depth: int = 2
+) -> pl.Expr:
     kind = rng.random()
     if depth and kind < 0.4:
         one, other = (anything(rng, schema, types, depth - 1) for _ in range(2))
@@ -78,7 +88,11 @@ def test_a_lazy_frame_filters_as_a_whole_one_does(tmp_path: Path, seed: int) -> 
     bench = sqlite_bench(tmp_path)
     (tmp_path / "lakebed.yaml").touch()
     _, table = grow(rng, bench, "grown")
-    types = {field.name: field.type for field in table.schema().as_arrow() if field.name not in ("u", "clock")}
+    types = {
+        field.name: field.type
+        for field in table.schema().as_arrow()
+        if field.name not in ("u", "clock")
+    }
     with lakebed.open(tmp_path, environment={"LAKEBED_CACHE": str(tmp_path / "cache")}) as lake:
         lazy = lake.table("grown").to_polars(lazy=True)
         whole = lazy.collect()

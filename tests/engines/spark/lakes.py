@@ -1,4 +1,6 @@
-"""Throwaway lakes, the least that a run does to one, and Python processes that do it apart from the tests' own."""
+"""Throwaway lakes, the least that a run does to one, and Python processes that do it apart from the
+tests' own.
+"""
 
 import json
 import os
@@ -34,8 +36,9 @@ def run_once(session: "SparkSession", branch: str = "run_1") -> list[int]:
     """Branch, merge three rows, publish; the ids that are published then."""
     session.sql(f"ALTER TABLE {TABLE} CREATE BRANCH {branch}")
     session.sql(
-        f"MERGE INTO {TABLE}.branch_{branch} t USING (SELECT * FROM VALUES (1L, 'a'), (2L, 'b'), (3L, 'c') AS s(id, v)) s "
-        "ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+        f"MERGE INTO {TABLE}.branch_{branch} t USING (SELECT * FROM VALUES (1L, 'a'), (2L, 'b'),"
+        " (3L, 'c') AS s(id, v)) s ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED"
+        " THEN INSERT *"
     )
     assert session.table(TABLE).count() == 0
     session.sql(f"CALL lake.system.fast_forward('{TABLE}', 'main', '{branch}')").collect()
@@ -49,15 +52,27 @@ def open_lake(folder: Path, **spark: Any) -> "SparkSession":
 
     root = Root.parse(folder) if (folder / ".data").is_dir() else new_lake(folder)
     settings = Settings(spark=SparkSettings(**spark))
-    return open_session(settings, root, environment=os.environ, logs=folder / ".data" / "logs", report=print)
+    return open_session(
+        settings, root, environment=os.environ, logs=folder / ".data" / "logs", report=print
+    )
 
 
-def python(code: str, *arguments: object, environment: dict[str, str] | None = None, cwd: Path | None = None) -> dict[str, Any]:
+def python(
+    code: str,
+    *arguments: object,
+    environment: dict[str, str] | None = None,
+    cwd: Path | None = None,
+) -> dict[str, Any]:
     """Run code in a Python of its own; what it printed, the last line of which is JSON."""
     command = [sys.executable, "-c", code, *map(str, arguments)]
     path = {"PYTHONPATH": str(Path(__file__).parents[3])}
     done = subprocess.run(
-        command, env={**(environment or ENVIRONMENT), **path}, cwd=cwd, capture_output=True, text=True, check=False
+        command,
+        env={**(environment or ENVIRONMENT), **path},
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.splitlines()
@@ -70,7 +85,11 @@ def jvm_of(pid: int) -> list[int]:
     found = []
     for file in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):  # threads and processes end meanwhile
-            found += [child for child in file.read_text().split() if Path(f"/proc/{child}/comm").read_text().strip() == "java"]
+            found += [
+                child
+                for child in file.read_text().split()
+                if Path(f"/proc/{child}/comm").read_text().strip() == "java"
+            ]
     return [int(child) for child in found]
 
 
@@ -80,13 +99,25 @@ def listens_on(pid: int) -> set[str]:
     for file in Path(f"/proc/{pid}/fd").iterdir():
         with suppress(OSError):  # closed meanwhile
             sockets.add(os.readlink(file))
-    lines = [line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]]
-    waiting = [line[1].partition(":")[0] for line in lines if line[3] == "0A" and f"socket:[{line[9]}]" in sockets]
+    lines = [
+        line.split()
+        for name in ("tcp", "tcp6")
+        for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]
+    ]
+    waiting = [
+        line[1].partition(":")[0]
+        for line in lines
+        if line[3] == "0A" and f"socket:[{line[9]}]" in sockets
+    ]
     return {_address(address) for address in waiting}
 
 
 def _address(told: str) -> str:
-    """An address as Linux tells it: words of four bytes in the machine's order, IPv4 perhaps within IPv6."""
-    packed = b"".join(int(told[at : at + 8], 16).to_bytes(4, sys.byteorder) for at in range(0, len(told), 8))
+    """An address as Linux tells it: words of four bytes in the machine's order, IPv4 perhaps within
+    IPv6.
+    """
+    packed = b"".join(
+        int(told[at : at + 8], 16).to_bytes(4, sys.byteorder) for at in range(0, len(told), 8)
+    )
     found = ip_address(packed)
     return str(getattr(found, "ipv4_mapped", None) or found)

@@ -89,7 +89,11 @@ def test_a_failed_attempt_is_not_repeated_at_once(tmp_path: Path) -> None:
 
 
 def test_archives_that_nobody_uses_are_swept_away(tmp_path: Path) -> None:
-    old, used, half = finished(tmp_path, "spark-0"), finished(tmp_path, "spark-1"), tmp_path / ".spark-2.aside"
+    old, used, half = (
+        finished(tmp_path, "spark-0"),
+        finished(tmp_path, "spark-1"),
+        tmp_path / ".spark-2.aside",
+    )
     half.touch()
     for file in (old, used, half):
         os.utime(file, (0, 0))
@@ -106,9 +110,16 @@ def test_only_one_process_makes_it(tmp_path: Path) -> None:
         assert third
 
 
-def test_it_is_made_by_a_process_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    script = f"import os; open({str(tmp_path / 'made')!r}, 'w').write(str(os.getsid(0) == os.getpid()))"
-    monkeypatch.setattr("lakebed.engines.spark.start.class_archive.maker_command", lambda *_: (sys.executable, "-c", script))
+def test_it_is_made_by_a_process_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = (
+        f"import os; open({str(tmp_path / 'made')!r}, 'w').write(str(os.getsid(0) == os.getpid()))"
+    )
+    monkeypatch.setattr(
+        "lakebed.engines.spark.start.class_archive.maker_command",
+        lambda *_: (sys.executable, "-c", script),
+    )
     make_in_background(Java(tmp_path, "17", 17, "PATH"), (), environment=os.environ)
     assert _makers[-1].wait(30) == 0
     assert (tmp_path / "made").read_text() == "True"
@@ -119,8 +130,13 @@ def test_the_key_changes_with_java_and_with_every_jar(tmp_path: Path) -> None:
     jar.write_bytes(b"1")
     java = Java(tmp_path, "17.0.15", 17, "PATH")
     environment = {"LAKEBED_CACHE": str(tmp_path)}
-    keys = {archive_for(java, (jar,), environment=environment).key, archive_for(java, (), environment=environment).key}
-    keys.add(archive_for(Java(tmp_path, "17.0.16", 17, "PATH"), (jar,), environment=environment).key)
+    keys = {
+        archive_for(java, (jar,), environment=environment).key,
+        archive_for(java, (), environment=environment).key,
+    }
+    keys.add(
+        archive_for(Java(tmp_path, "17.0.16", 17, "PATH"), (jar,), environment=environment).key
+    )
     jar.write_bytes(b"22")
     keys.add(archive_for(java, (jar,), environment=environment).key)
     assert len(keys) == 4

@@ -5,10 +5,19 @@ from pydantic import SecretStr
 
 from lakebed.engines.spark.conf import cores_of, redacted, runtime_conf, session_conf
 from lakebed.errors import BadSettings
-from lakebed.settings import FilesSettings, PostgresCatalog, RestCatalog, Root, Settings, SparkSettings
+from lakebed.settings import (
+    FilesSettings,
+    PostgresCatalog,
+    RestCatalog,
+    Root,
+    Settings,
+    SparkSettings,
+)
 
 FOLDER, BUCKET = Root.parse("/lake"), Root.parse("s3://bucket/lake")
-POSTGRES = PostgresCatalog(kind="postgres", url="postgresql://db:5432/lake", user="me", password=SecretStr("hush-1"))
+POSTGRES = PostgresCatalog(
+    kind="postgres", url="postgresql://db:5432/lake", user="me", password=SecretStr("hush-1")
+)
 REST = RestCatalog(
     kind="rest",
     url="http://catalog:8181",
@@ -16,12 +25,20 @@ REST = RestCatalog(
     credential=SecretStr("id:hush-2"),
     oauth2_server_uri="http://catalog:8181/v1/oauth/tokens",
 )
-FILES = FilesSettings(endpoint="http://s3:8333", access_key_id=SecretStr("hush-3"), secret_access_key=SecretStr("hush-4"))
+FILES = FilesSettings(
+    endpoint="http://s3:8333",
+    access_key_id=SecretStr("hush-3"),
+    secret_access_key=SecretStr("hush-4"),
+)
 
 
 def catalog(settings: Settings, root: Root) -> dict[str, str]:
     prefix = "spark.sql.catalog.lake."
-    return {key.removeprefix(prefix): value for key, value in session_conf(settings, root).items() if key.startswith(prefix)}
+    return {
+        key.removeprefix(prefix): value
+        for key, value in session_conf(settings, root).items()
+        if key.startswith(prefix)
+    }
 
 
 def test_the_catalog_of_a_folder_lake_is_its_sqlite_file() -> None:
@@ -29,18 +46,30 @@ def test_the_catalog_of_a_folder_lake_is_its_sqlite_file() -> None:
     assert found["type"] == "jdbc"
     assert found["uri"] == "jdbc:sqlite:/lake/.data/lake.db?journal_mode=WAL&busy_timeout=30000"
     assert found["warehouse"] == "file:///lake"
-    assert (found["clients"], found["jdbc.schema-version"], found["cache-enabled"]) == ("1", "V1", "false")
+    assert (found["clients"], found["jdbc.schema-version"], found["cache-enabled"]) == (
+        "1",
+        "V1",
+        "false",
+    )
     assert "io-impl" not in found
 
 
 def test_a_postgres_catalog_gets_its_user_and_password_apart_from_the_address() -> None:
     found = catalog(Settings(catalog=POSTGRES), FOLDER)
-    assert (found["uri"], found["jdbc.user"], found["jdbc.password"]) == ("jdbc:postgresql://db:5432/lake", "me", "hush-1")
+    assert (found["uri"], found["jdbc.user"], found["jdbc.password"]) == (
+        "jdbc:postgresql://db:5432/lake",
+        "me",
+        "hush-1",
+    )
 
 
 def test_a_rest_catalog_gets_its_credential_and_the_way_to_s3() -> None:
     found = catalog(Settings(catalog=REST, files=FILES), FOLDER)
-    assert (found["type"], found["uri"], found["warehouse"]) == ("rest", "http://catalog:8181", "s3://warehouse")
+    assert (found["type"], found["uri"], found["warehouse"]) == (
+        "rest",
+        "http://catalog:8181",
+        "s3://warehouse",
+    )
     assert (found["credential"], found["scope"]) == ("id:hush-2", "catalog")
     assert found["io-impl"] == "org.apache.iceberg.aws.s3.S3FileIO"
     assert "jdbc.schema-version" not in found
@@ -68,11 +97,18 @@ def test_without_keys_the_usual_aws_ways_are_left_to_find_them() -> None:
 
 def test_local_mode_is_bound_to_this_machine_and_keeps_shuffles_small() -> None:
     conf = session_conf(Settings(), FOLDER, cores=4, python="/usr/bin/python3")
-    assert (conf["spark.driver.host"], conf["spark.driver.bindAddress"], conf["spark.ui.enabled"]) == (
+    assert (
+        conf["spark.driver.host"],
+        conf["spark.driver.bindAddress"],
+        conf["spark.ui.enabled"],
+    ) == (
         *["127.0.0.1"] * 2,
         "false",
     )
-    assert (conf["spark.sql.shuffle.partitions"], conf["spark.pyspark.python"]) == ("4", "/usr/bin/python3")
+    assert (conf["spark.sql.shuffle.partitions"], conf["spark.pyspark.python"]) == (
+        "4",
+        "/usr/bin/python3",
+    )
     assert "spark.jars" not in conf
 
 
@@ -80,15 +116,24 @@ def test_a_cluster_gets_the_jars_and_keeps_its_own_ways() -> None:
     settings = Settings(catalog=POSTGRES, spark=SparkSettings(master="spark://head:7077"))
     conf = session_conf(settings, FOLDER, jars=(FOLDER.folder / "a.jar", FOLDER.folder / "b.jar"))
     assert conf["spark.jars"] == "/lake/a.jar,/lake/b.jar"
-    assert not {"spark.driver.host", "spark.sql.shuffle.partitions", "spark.pyspark.python"} & set(conf)
+    assert not {"spark.driver.host", "spark.sql.shuffle.partitions", "spark.pyspark.python"} & set(
+        conf
+    )
 
 
-@pytest.mark.parametrize("master", ["local[*]", "spark://head:7077", "spark://127.0.0.1:7077", "yarn", "k8s://https://head"])
+@pytest.mark.parametrize(
+    "master",
+    ["local[*]", "spark://head:7077", "spark://127.0.0.1:7077", "yarn", "k8s://https://head"],
+)
 def test_sparks_web_pages_which_ask_for_no_password_are_off_unless_asked_for(master: str) -> None:
-    asked = SparkSettings(master=master, conf={"spark.ui.enabled": "true", "spark.driver.bindAddress": "10.0.0.7"})
+    asked = SparkSettings(
+        master=master, conf={"spark.ui.enabled": "true", "spark.driver.bindAddress": "10.0.0.7"}
+    )
     settings = Settings(catalog=POSTGRES, spark=SparkSettings(master=master))
     assert session_conf(settings, FOLDER)["spark.ui.enabled"] == "false"
-    assert session_conf(Settings(catalog=POSTGRES, spark=asked), FOLDER)["spark.ui.enabled"] == "true"
+    assert (
+        session_conf(Settings(catalog=POSTGRES, spark=asked), FOLDER)["spark.ui.enabled"] == "true"
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,15 +158,24 @@ def test_a_driver_listens_beyond_loopback_only_for_executors_elsewhere(
 
 
 def test_sparks_web_pages_are_never_opened_on_all_addresses_unless_a_setting_says_so() -> None:
-    asked = Settings(catalog=POSTGRES, spark=SparkSettings(master="spark://head:7077", conf={"spark.ui.enabled": "true"}))
+    asked = Settings(
+        catalog=POSTGRES,
+        spark=SparkSettings(master="spark://head:7077", conf={"spark.ui.enabled": "true"}),
+    )
     with pytest.raises(BadSettings, match="all addresses") as refused:
         session_conf(asked, FOLDER)
     assert "spark.driver.bindAddress" in refused.value.next
 
 
 def test_a_cluster_gets_the_users_jars_beside_ours() -> None:
-    settings = Settings(catalog=POSTGRES, spark=SparkSettings(master="spark://head:7077", conf={"spark.jars": "/own.jar"}))
-    assert session_conf(settings, FOLDER, jars=(FOLDER.folder / "a.jar",))["spark.jars"] == "/lake/a.jar,/own.jar"
+    settings = Settings(
+        catalog=POSTGRES,
+        spark=SparkSettings(master="spark://head:7077", conf={"spark.jars": "/own.jar"}),
+    )
+    assert (
+        session_conf(settings, FOLDER, jars=(FOLDER.folder / "a.jar",))["spark.jars"]
+        == "/lake/a.jar,/own.jar"
+    )
 
 
 def test_time_zone_catalog_and_extensions_are_set_everywhere() -> None:
@@ -139,7 +193,9 @@ def test_the_users_settings_have_the_last_word() -> None:
 
 
 def test_no_setting_diverts_writes_for_the_whole_session() -> None:
-    assert not any("wap" in key for key in session_conf(Settings(catalog=REST, files=FILES), BUCKET))
+    assert not any(
+        "wap" in key for key in session_conf(Settings(catalog=REST, files=FILES), BUCKET)
+    )
 
 
 def test_no_secret_is_ever_shown() -> None:
@@ -150,6 +206,8 @@ def test_no_secret_is_ever_shown() -> None:
             assert "http" in str(redacted(conf))
 
 
-@pytest.mark.parametrize(("master", "tasks"), [("local[*]", 8), ("local[3]", 3), ("local", 1), ("local[2,4]", 2)])
+@pytest.mark.parametrize(
+    ("master", "tasks"), [("local[*]", 8), ("local[3]", 3), ("local", 1), ("local[2,4]", 2)]
+)
 def test_the_number_of_tasks_at_once_is_read_from_the_master(master: str, tasks: int) -> None:
     assert cores_of(master, 8) == tasks

@@ -11,7 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from lakebed.engines.spark.start.fetch import fetch_jars, ivy_settings, local_jars, proxy_options, refusal
+from lakebed.engines.spark.start.fetch import (
+    fetch_jars,
+    ivy_settings,
+    local_jars,
+    proxy_options,
+    refusal,
+)
 from lakebed.engines.spark.start.jars import Jar, jars_folder
 from lakebed.engines.spark.start.java import find_java
 from lakebed.errors import BadSettings, MissingJars
@@ -63,19 +69,30 @@ def repository(tmp_path: Path) -> Iterator[Repository]:
 def fetch(cache: Path, repository: Repository, jar: Jar = JAR) -> list[str]:
     told: list[str] = []
     java = find_java(ENVIRONMENT)
-    fetch_jars((jar,), cache, java=java, repositories=(repository.url,), environment=NO_NETWORK, report=told.append)
+    fetch_jars(
+        (jar,),
+        cache,
+        java=java,
+        repositories=(repository.url,),
+        environment=NO_NETWORK,
+        report=told.append,
+    )
     return told
 
 
 @pytest.mark.spark
-def test_a_jar_is_fetched_once_with_a_line_that_says_so(tmp_path: Path, repository: Repository) -> None:
+def test_a_jar_is_fetched_once_with_a_line_that_says_so(
+    tmp_path: Path, repository: Repository
+) -> None:
     (line,) = fetch(tmp_path / "cache", repository)
     assert line.startswith("Fetching thing 1.0 (0.0 MB)")
     assert (jars_folder(tmp_path / "cache") / JAR.file).read_bytes() == CONTENT
     before = len(repository.asked)
     assert fetch(tmp_path / "cache", repository) == []
     assert len(repository.asked) == before
-    assert [file.name for file in jars_folder(tmp_path / "cache").iterdir() if file.name != ".lock"] == [JAR.file]
+    assert [
+        file.name for file in jars_folder(tmp_path / "cache").iterdir() if file.name != ".lock"
+    ] == [JAR.file]
 
 
 @pytest.mark.spark
@@ -99,9 +116,21 @@ fetch_jars((jar,), Path(sys.argv[1]), java=java, repositories=repositories, envi
 
 
 @pytest.mark.spark
-def test_of_several_processes_one_fetches_and_all_have_it(tmp_path: Path, repository: Repository) -> None:
-    command = [sys.executable, "-c", FETCH, str(tmp_path / "cache"), repository.url, str(JAR.size), JAR.sha256]
-    processes = [subprocess.Popen(command, env=NO_NETWORK, stdout=subprocess.DEVNULL) for _ in range(3)]
+def test_of_several_processes_one_fetches_and_all_have_it(
+    tmp_path: Path, repository: Repository
+) -> None:
+    command = [
+        sys.executable,
+        "-c",
+        FETCH,
+        str(tmp_path / "cache"),
+        repository.url,
+        str(JAR.size),
+        JAR.sha256,
+    ]
+    processes = [
+        subprocess.Popen(command, env=NO_NETWORK, stdout=subprocess.DEVNULL) for _ in range(3)
+    ]
     assert [process.wait(60) for process in processes] == [0, 0, 0]
     assert repository.asked.count("/org/example/thing/1.0/thing-1.0.jar") == 1
 
@@ -134,19 +163,38 @@ def test_a_named_jar_that_is_not_there_is_refused(tmp_path: Path) -> None:
 def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(MissingJars, match="Not a directory"):
-        fetch_jars((JAR,), tmp_path / "file" / "cache", java=find_java(ENVIRONMENT), environment=ENVIRONMENT, report=print)
+        fetch_jars(
+            (JAR,),
+            tmp_path / "file" / "cache",
+            java=find_java(ENVIRONMENT),
+            environment=ENVIRONMENT,
+            report=print,
+        )
 
 
 def test_given_repositories_are_asked_before_the_usual_one() -> None:
     text = ivy_settings(["http://one/?a&b", "http://two/"], Path("/cache"))
     assert 'root="http://one/?a&amp;b"' in text
-    assert text.index("one") < text.index("two") < text.index('<ibiblio name="m2" m2compatible="true" />')
+    assert (
+        text.index("one")
+        < text.index("two")
+        < text.index('<ibiblio name="m2" m2compatible="true" />')
+    )
 
 
 def test_proxies_are_read_as_other_tools_read_them() -> None:
-    environment = {"https_proxy": "http://proxy:3128", "HTTP_PROXY": "http://old", "NO_PROXY": "localhost, .corp"}
+    environment = {
+        "https_proxy": "http://proxy:3128",
+        "HTTP_PROXY": "http://old",
+        "NO_PROXY": "localhost, .corp",
+    }
     assert proxy_options(environment) == (
-        *("-Dhttp.proxyHost=old", "-Dhttp.proxyPort=80", "-Dhttps.proxyHost=proxy", "-Dhttps.proxyPort=3128"),
+        *(
+            "-Dhttp.proxyHost=old",
+            "-Dhttp.proxyPort=80",
+            "-Dhttps.proxyHost=proxy",
+            "-Dhttps.proxyPort=3128",
+        ),
         "-Dhttp.nonProxyHosts=localhost|*.corp",
     )
     assert proxy_options({"NO_PROXY": "x"}) == ()
@@ -154,19 +202,31 @@ def test_proxies_are_read_as_other_tools_read_them() -> None:
 
 def test_the_resolvers_words_are_shortened() -> None:
     said = (
-        "Server access error at url https://host/a.pom (java.net.ConnectException: Connection refused)\n"
-        "Server access error at url https://host/a.jar (java.net.ConnectException: Connection refused)\n"
+        "Server access error at url https://host/a.pom (java.net.ConnectException: Connection"
+        " refused)\nServer access error at url https://host/a.jar (java.net.ConnectException:"
+        " Connection refused)\n"
     )
     assert refusal(said) == "host: Connection refused."
     assert refusal(":: g#n;1: not found") == "no repository has it."
     assert refusal("") == "the resolver said nothing"
 
 
-def test_what_a_killed_fetch_left_is_swept_for_its_addresses_may_hold_a_password(repository: Repository, tmp_path: Path) -> None:
+def test_what_a_killed_fetch_left_is_swept_for_its_addresses_may_hold_a_password(
+    repository: Repository, tmp_path: Path
+) -> None:
     left = jars_folder(tmp_path / "cache") / ".fetching-killed"
     left.mkdir(parents=True)
-    (left / "ivysettings.xml").write_text(ivy_settings(["https://me:hunter2@maven/repo"], left / "ivy"))
+    (left / "ivysettings.xml").write_text(
+        ivy_settings(["https://me:hunter2@maven/repo"], left / "ivy")
+    )
     java = find_java(ENVIRONMENT)
     where = (repository.url,)
-    fetch_jars([JAR], tmp_path / "cache", java=java, repositories=where, environment=NO_NETWORK, report=print)
+    fetch_jars(
+        [JAR],
+        tmp_path / "cache",
+        java=java,
+        repositories=where,
+        environment=NO_NETWORK,
+        report=print,
+    )
     assert [file.name for file in left.parent.iterdir() if file.name != ".lock"] == [JAR.file]

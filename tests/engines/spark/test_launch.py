@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from lakebed.engines.spark.start.java import Java
-from lakebed.engines.spark.start.launch import Launch, classpath, java_command, ordinary_conf, properties_text
+from lakebed.engines.spark.start.launch import (
+    Launch,
+    classpath,
+    java_command,
+    ordinary_conf,
+    properties_text,
+)
 
 JAVA = Java(Path("/jdk"), "17.0.15", 17, "PATH")
 JARS = (Path("/cache/iceberg.jar"), Path("/cache/sqlite.jar"))
@@ -16,7 +22,9 @@ CONF = {"spark.driver.memory": "3g", "spark.sql.catalog.lake.jdbc.password": "hu
 
 def command(**more: object) -> tuple[str, ...]:
     launch = Launch(JAVA, JARS, CONF | more.pop("conf", {}), **more)  # type: ignore[operator, arg-type]
-    return java_command(launch, properties=Path("/private/spark.properties"), options=("-Dlakebed.log=x",))
+    return java_command(
+        launch, properties=Path("/private/spark.properties"), options=("-Dlakebed.log=x",)
+    )
 
 
 def test_the_command_starts_java_with_our_jars_and_the_settings_file() -> None:
@@ -65,12 +73,16 @@ def test_what_the_user_adds_to_the_class_path_comes_last() -> None:
 def test_options_with_spaces_stay_whole() -> None:
     conf = {"spark.driver.extraJavaOptions": "-Dname='two words'"}
     assert "-Dname=two words" in command(conf=conf)
-    told = ordinary_conf(Launch(JAVA, JARS, conf), options=("-Dlog=/my lake/log",))["spark.driver.extraJavaOptions"]
+    told = ordinary_conf(Launch(JAVA, JARS, conf), options=("-Dlog=/my lake/log",))[
+        "spark.driver.extraJavaOptions"
+    ]
     assert told == "'-Dlog=/my lake/log' '-Dname=two words'"
 
 
 def test_jars_of_a_cluster_are_not_on_the_class_path() -> None:
-    launch = Launch(JAVA, JARS, {"spark.jars": "/cache/iceberg.jar", "spark.master": "spark://head:7077"})
+    launch = Launch(
+        JAVA, JARS, {"spark.jars": "/cache/iceberg.jar", "spark.master": "spark://head:7077"}
+    )
     assert "iceberg" not in classpath(launch)
     assert "spark.driver.extraClassPath" not in ordinary_conf(launch)
 
@@ -82,7 +94,12 @@ def test_a_users_jar_does_not_push_ours_out() -> None:
 
 def test_importing_the_engine_does_not_import_pyspark() -> None:
     code = "import sys, lakebed.engines.spark; print('pyspark' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+        == "False\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,18 @@ from py4j.protocol import Py4JError
 from lakebed.engines.spark.logs import silence_pyspark
 
 
-def test_a_jvm_that_dies_in_mid_call_leaves_no_traceback_on_the_console(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_jvm_that_dies_in_mid_call_leaves_no_traceback_on_the_console(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     silence_pyspark()
     with socket.create_server(("127.0.0.1", 0)) as dying:
         Thread(target=_reset_the_first, args=(dying,), daemon=True).start()
-        # As pyspark does it: without a server of its own, whose thread would keep the tests from ending.
-        java, python = JavaParameters(port=dying.getsockname()[1]), PythonParameters(port=0, eager_load=False)
+        # As pyspark does it: without a server of its own, whose thread would keep the tests from
+        # ending.
+        java, python = (
+            JavaParameters(port=dying.getsockname()[1]),
+            PythonParameters(port=0, eager_load=False),
+        )
         client = ClientServer(java_parameters=java, python_parameters=python)
         with pytest.raises(Py4JError):
             client.jvm.java.lang.System.gc()

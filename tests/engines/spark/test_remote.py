@@ -225,7 +225,9 @@ print(json.dumps({"said": said}))
 def test_a_connect_server_without_the_secrets_is_told_which_settings_it_lacks_and_never_gets_to_see_one(
     connect_url: str, events: Path, bucket: Bucket, database: Database, tmp_path: Path
 ) -> None:
-    (tmp_path / "lakebed.yaml").write_text(f"catalog: {{kind: postgres, url: '{database.url}', user: '{database.user}'}}")
+    (tmp_path / "lakebed.yaml").write_text(
+        f"catalog: {{kind: postgres, url: '{database.url}', user: '{database.user}'}}"
+    )
     server = bucket.server
     environment = ENVIRONMENT | {
         "LAKEBED_SPARK_MASTER": connect_url,
@@ -234,9 +236,18 @@ def test_a_connect_server_without_the_secrets_is_told_which_settings_it_lacks_an
         "LAKEBED_FILES_ACCESS_KEY_ID": server.access_key_id,
         "LAKEBED_FILES_SECRET_ACCESS_KEY": server.secret_access_key,
     }
-    said = python(UNEQUIPPED, bucket.url, tmp_path / "lakebed.yaml", environment=environment)["said"]
+    said = python(UNEQUIPPED, bucket.url, tmp_path / "lakebed.yaml", environment=environment)[
+        "said"
+    ]
     canaries = (database.password, server.access_key_id, server.secret_access_key)
-    assert sightings(canaries, iter([("the message", said.encode())]), files(events, events.parent / "connect.log")) == []
+    assert (
+        sightings(
+            canaries,
+            iter([("the message", said.encode())]),
+            files(events, events.parent / "connect.log"),
+        )
+        == []
+    )
     lacking = [line.split()[0] for line in said.splitlines() if line.startswith("  spark.")]
     assert lacking == [
         "spark.sql.catalog.lake.jdbc.password",

@@ -57,9 +57,21 @@ def stuck_java(folder: Path) -> Path:
 @pytest.mark.parametrize("directly", ["true", "false"])
 def test_a_start_that_is_killed_leaves_no_secret_on_the_disk(directly: str, tmp_path: Path) -> None:
     (tmp_path / "temporary").mkdir()
-    environment = ENVIRONMENT | SECRETS | {"TMPDIR": str(tmp_path / "temporary"), "JAVA_HOME": str(stuck_java(tmp_path))}
-    yaml = f"catalog: {{kind: postgres, url: 'postgresql://127.0.0.1:1/lake'}}\nspark: {{direct_launch: {directly}}}\n"
-    process = subprocess.Popen([sys.executable, "-c", STARTING, yaml, str(tmp_path / "logs")], env=environment)
+    environment = (
+        ENVIRONMENT
+        | SECRETS
+        | {
+            "TMPDIR": str(tmp_path / "temporary"),
+            "JAVA_HOME": str(stuck_java(tmp_path)),
+        }
+    )
+    yaml = (
+        "catalog: {kind: postgres, url: 'postgresql://127.0.0.1:1/lake'}\nspark:"
+        f" {{direct_launch: {directly}}}\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", STARTING, yaml, str(tmp_path / "logs")], env=environment
+    )
     while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().endswith("\n"):
         assert process.poll() is None
         time.sleep(0.05)
@@ -109,7 +121,13 @@ def test_no_secret_of_a_local_spark_stands_in_its_event_log_or_on_its_pages(
 ) -> None:
     open_files(bucket.root, bucket.settings).write("a.txt", b"a line")
     server, (port,) = bucket.server, free_ports(1)
-    secrets = dict(zip(SECRETS, (database.password, server.access_key_id, server.secret_access_key), strict=True))
+    secrets = dict(
+        zip(
+            SECRETS,
+            (database.password, server.access_key_id, server.secret_access_key),
+            strict=True,
+        )
+    )
     conf = {**logged(tmp_path / "events"), "spark.ui.enabled": "true", "spark.ui.port": str(port)}
     catalog = {"kind": "postgres", "url": database.url, "user": database.user}
     if kind == "rest":  # its server takes the keys of the bucket, as id:secret
@@ -118,10 +136,18 @@ def test_no_secret_of_a_local_spark_stands_in_its_event_log_or_on_its_pages(
         catalog = {**rest, "state_url": database.url, "user": database.user}
     (tmp_path / "temporary").mkdir()
     told = {"LAKEBED_FILES_ENDPOINT": server.endpoint, "TMPDIR": str(tmp_path / "temporary")}
-    yaml = json.dumps({"catalog": catalog, "spark": {"conf": conf, "quick": True, "master": "local[2]"}})
+    yaml = json.dumps(
+        {"catalog": catalog, "spark": {"conf": conf, "quick": True, "master": "local[2]"}}
+    )
     page = f"http://{LOOPBACK}:{port}"
     seen = python(
-        TWO_SESSIONS, yaml, bucket.url, tmp_path, page, json.dumps([*secrets]), environment=ENVIRONMENT | secrets | told
+        TWO_SESSIONS,
+        yaml,
+        bucket.url,
+        tmp_path,
+        page,
+        json.dumps([*secrets]),
+        environment=ENVIRONMENT | secrets | told,
     )
     assert (seen["lines"], seen["canaries"], seen["seen"]) == (1, len(secrets), [])
     assert sightings(secrets.values(), files(tmp_path)) == []
@@ -137,7 +163,11 @@ LOGGING = {"spark.eventLog.enabled": "true"}
     [
         ({"spark.sql.catalog.lake.jdbc.password": "x"}, LOGGING, True),
         ({"spark.sql.catalog.lake.jdbc.password": "x"}, {}, False),
-        ({"spark.sql.catalog.lake.jdbc.password": "x"}, LOGGING | {"spark.sql.catalog.lake.jdbc.password": "y"}, False),
+        (
+            {"spark.sql.catalog.lake.jdbc.password": "x"},
+            LOGGING | {"spark.sql.catalog.lake.jdbc.password": "y"},
+            False,
+        ),
         ({"spark.sql.catalog.lake.jdbc.user": "x"}, LOGGING, False),
         ({"fs.s3a.secret.key": "x"}, LOGGING | {"spark.hadoop.fs.s3a.secret.key": "x"}, False),
         ({"fs.s3a.secret.key": "x"}, LOGGING | {"spark.hadoop.fs.s3a.secret.key": "y"}, True),
@@ -150,5 +180,10 @@ def test_a_secret_comes_to_light_under_a_key_that_spark_was_not_started_with(
 
 
 def test_what_a_server_lacks_is_named_as_its_settings_file_spells_it_without_the_value() -> None:
-    assert start_lines(["fs.s3a.secret.key"], {}) == ("spark.hadoop.fs.s3a.secret.key …", f"spark.redaction.regex {SECRET_WORD}")
-    assert start_lines(["fs.s3a.secret.key"], {"spark.redaction.regex": SECRET_WORD}) == ("spark.hadoop.fs.s3a.secret.key …",)
+    assert start_lines(["fs.s3a.secret.key"], {}) == (
+        "spark.hadoop.fs.s3a.secret.key …",
+        f"spark.redaction.regex {SECRET_WORD}",
+    )
+    assert start_lines(["fs.s3a.secret.key"], {"spark.redaction.regex": SECRET_WORD}) == (
+        "spark.hadoop.fs.s3a.secret.key …",
+    )

@@ -1,4 +1,6 @@
-"""Starting Spark, each time in a process of its own: it must work, say nothing, hide secrets and leave nothing behind."""
+"""Starting Spark, each time in a process of its own: it must work, say nothing, hide secrets and
+leave nothing behind.
+"""
 
 import json
 import os
@@ -22,7 +24,11 @@ def without_java(folder: Path) -> dict[str, str]:
     """The environment of a machine without Java, and without a network: the jars are cached."""
     for program in ("bash", "chmod", "cat", "ls", "ps", "uname"):  # Hadoop asks them about files
         (folder / program).symlink_to(shutil.which(program) or program)
-    hidden = {"PATH": str(folder), "HTTPS_PROXY": "http://127.0.0.1:9", "PYTHONPATH": str(Path(__file__).parents[3])}
+    hidden = {
+        "PATH": str(folder),
+        "HTTPS_PROXY": "http://127.0.0.1:9",
+        "PYTHONPATH": str(Path(__file__).parents[3]),
+    }
     return {key: value for key, value in ENVIRONMENT.items() if key != "JAVA_HOME"} | hidden
 
 
@@ -59,11 +65,23 @@ def hidden(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("hidden")
     for name in ("cwd", "cache", "bin"):
         (folder / name).mkdir()
-    command = [sys.executable, "-c", WITH_JAVA_FROM_PYPI, str(folder / "lake"), str(folder / "cache")]
+    command = [
+        sys.executable,
+        "-c",
+        WITH_JAVA_FROM_PYPI,
+        str(folder / "lake"),
+        str(folder / "cache"),
+    ]
     environment = without_java(folder / "bin")
     with (folder / "stderr").open("w") as stderr:
         process = subprocess.Popen(
-            command, env=environment, cwd=folder / "cwd", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, text=True
+            command,
+            env=environment,
+            cwd=folder / "cwd",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
         )
     with process:
         line = process.stdout.readline() if process.stdout else ""
@@ -103,7 +121,9 @@ def test_no_secret_is_on_the_command_line_or_in_the_log(hidden: dict[str, Any]) 
     assert "SparkSubmit" in hidden["cmdline"]
 
 
-def test_spark_says_nothing_on_the_console_and_leaves_nothing_in_the_working_folder(hidden: dict[str, Any]) -> None:
+def test_spark_says_nothing_on_the_console_and_leaves_nothing_in_the_working_folder(
+    hidden: dict[str, Any],
+) -> None:
     assert hidden["stderr"] == ""
     assert hidden["left"] == []
 
@@ -219,6 +239,8 @@ def test_an_archive_that_kills_the_jvm_is_removed_and_spark_starts_without(tmp_p
     (home / "lib" / "server").mkdir(parents=True)
     (home / "lib" / "server" / "classes.jsa").touch()
     environment = {**ENVIRONMENT, "JAVA_HOME": str(home)}
-    seen = python(WITH_A_DAMAGED_ARCHIVE, tmp_path / "lake", tmp_path / "cache", environment=environment)
+    seen = python(
+        WITH_A_DAMAGED_ARCHIVE, tmp_path / "lake", tmp_path / "cache", environment=environment
+    )
     assert (seen["before"], seen["after"]) == (True, False)
     assert (seen["rows"], seen["how"], seen["stderr"]) == (3, "directly", "")

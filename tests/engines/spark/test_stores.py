@@ -35,7 +35,9 @@ def land(bucket: Bucket, path: str, content: bytes) -> str:
     return bucket.root.at(path)
 
 
-def test_a_lake_in_a_bucket_with_its_catalog_in_postgres(open_spark: OpenSpark, bucket: Bucket, database: Database) -> None:
+def test_a_lake_in_a_bucket_with_its_catalog_in_postgres(
+    open_spark: OpenSpark, bucket: Bucket, database: Database
+) -> None:
     session = open_spark(Settings(catalog=database.catalog, files=bucket.settings), bucket.root)
     make_table(session)
     assert run_once(session) == [1, 2, 3]
@@ -45,14 +47,20 @@ def test_a_lake_in_a_bucket_with_its_catalog_in_postgres(open_spark: OpenSpark, 
 
 
 @pytest.mark.parametrize("scheme", ["s3", "s3a"])
-def test_landed_files_are_read_from_the_bucket(open_spark: OpenSpark, bucket: Bucket, database: Database, scheme: str) -> None:
+def test_landed_files_are_read_from_the_bucket(
+    open_spark: OpenSpark, bucket: Bucket, database: Database, scheme: str
+) -> None:
     session = open_spark(Settings(catalog=database.catalog, files=bucket.settings), bucket.root)
-    address = land(bucket, "shop/landing/orders/a.csv", b"id,v\n1,a\n2,b\n").replace("s3:", f"{scheme}:")
+    address = land(bucket, "shop/landing/orders/a.csv", b"id,v\n1,a\n2,b\n").replace(
+        "s3:", f"{scheme}:"
+    )
     read = session.read.csv(address, header=True, schema="id BIGINT, v STRING")
     assert [(row.id, row.v) for row in read.collect()] == [(1, "a"), (2, "b")]
 
 
-def test_a_lake_behind_a_rest_catalog(open_spark: OpenSpark, bucket: Bucket, seaweed: SeaweedServer) -> None:
+def test_a_lake_behind_a_rest_catalog(
+    open_spark: OpenSpark, bucket: Bucket, seaweed: SeaweedServer
+) -> None:
     session = open_spark(Settings(catalog=seaweed.rest_catalog, files=bucket.settings), bucket.root)
     assert _merged_in(session, f"n{uuid4().hex[:8]}") == 2
 

@@ -36,25 +36,53 @@ def refusal(drafts: TestLake, name: str = "silver.orders", **options: object) ->
     ("source", "config", "gate", "said"),
     [
         ("SELECT 1 AS id, {{ reff('a') }}", "", "", ("pipeline.sql:1", "ref")),
-        ("SELECT 1 AS id\nFROM {{ ref('bronze.ordrs') }}", "", "", ("pipeline.sql:2", "shop.bronze.orders")),
+        (
+            "SELECT 1 AS id\nFROM {{ ref('bronze.ordrs') }}",
+            "",
+            "",
+            ("pipeline.sql:2", "shop.bronze.orders"),
+        ),
         ("SELECT *\nFROM {{ landing_zone('ordrs') }}", "", "", ("pipeline.sql:2", "orders")),
         ("SELECT 1 AS id\nFROM oops", "", "", ("pipeline.sql:2", "was not given")),
         ("SELECT 1 AS id FRM", "", "", ("pipeline.sql:1",)),
         ("SELECT 1 AS id; DROP TABLE x", "", "", ("pipeline.sql:1",)),
         ("SELECT 1 AS id", "merge_strategy: incrementel\n", "", ("config.yaml:1", "incremental")),
-        (ZONED, INCREMENTAL.replace("id", "idd", 1), "", ("config.yaml:2", "unique_key names 'idd'", "id")),
-        (f"-- @unique_key: idd\n{ZONED}", INCREMENTAL, "", ("pipeline.sql:1", "unique_key names 'idd'")),
-        (ZONED, INCREMENTAL.replace(": at", ": att"), "", ("config.yaml:3", "watermark_column names 'att'")),
+        (
+            ZONED,
+            INCREMENTAL.replace("id", "idd", 1),
+            "",
+            ("config.yaml:2", "unique_key names 'idd'", "id"),
+        ),
+        (
+            f"-- @unique_key: idd\n{ZONED}",
+            INCREMENTAL,
+            "",
+            ("pipeline.sql:1", "unique_key names 'idd'"),
+        ),
+        (
+            ZONED,
+            INCREMENTAL.replace(": at", ": att"),
+            "",
+            ("config.yaml:3", "watermark_column names 'att'"),
+        ),
         (ZONED, "partition_by: [day(att)]\n", "", ("config.yaml:1", "partition_by names 'att'")),
         (ZONED, "sort_by: [id DESC, days(att)]\n", "", ("config.yaml:1", "sort_by names 'att'")),
-        (ZONED, "tags: [a]\ncolumns:\n  idd: {tests: [not_null]}\n", "", ("config.yaml:3", "columns names 'idd'")),
+        (
+            ZONED,
+            "tags: [a]\ncolumns:\n  idd: {tests: [not_null]}\n",
+            "",
+            ("config.yaml:3", "columns names 'idd'"),
+        ),
         (ZONED, "", "SELECT * FROM {{ this }}\nWHERE {{ oops }}", ("g.sql:2",)),
         (ZONED, "", "SELECT * FROM {{ this }}\nWHERE id <", ("g.sql",)),
         (ZONED, "", "SELECT count(*) FROM {{ this }}", ("g.sql", "HAVING")),
         (ZONED, "", "-- @severity: wran\nSELECT 1", ("g.sql:1", "warn")),
         (ZONED, "", "SELECT * FROM {{ ref('bronze.nothing') }}", ("g.sql:1", "bronze.nothing")),
         (
-            f"{ZONED}\n{{% if is_incremental() %}}\nWHERE at >> {{{{ watermark }}}} AND\n{{% endif %}}",
+            (
+                f"{ZONED}\n{{% if is_incremental() %}}\nWHERE at >> {{{{ watermark }}}} AND\n{{%"
+                " endif %}"
+            ),
             INCREMENTAL,
             "",
             ("pipeline.sql",),
@@ -73,23 +101,53 @@ def test_what_would_not_run_is_refused_at_its_line(
 @pytest.mark.parametrize(
     ("source", "config"),
     [
-        (ZONED, INCREMENTAL + "partition_by: [day(at), 'bucket(4, id)']\nsort_by: [at desc nulls last, id]\n"),
-        (ZONED, "merge_strategy: scd2\nunique_key: ID\ncolumns: {valid_to: {description: until when}}\n"),
+        (
+            ZONED,
+            INCREMENTAL
+            + "partition_by: [day(at), 'bucket(4, id)']\nsort_by: [at desc nulls last, id]\n",
+        ),
+        (
+            ZONED,
+            (
+                "merge_strategy: scd2\nunique_key: ID\ncolumns: {valid_to: {description: until"
+                " when}}\n"
+            ),
+        ),
         (ZONED, "merge_strategy: soft_delete\nunique_key: id\ncolumns: {_deleted_at: {}}\n"),
-        ("SELECT * FROM {{ landing_zone('orders') }}", "merge_strategy: incremental\nunique_key: who_knows\n"),
-        ("SELECT id, struct(at) AS s FROM {{ landing_zone('orders') }}", "partition_by: [day(s.at)]\n"),
-        ("def run(spark, context):\n    return spark.range(1)\n", "merge_strategy: append\nsort_by: [id]\n"),
-        (f"{ZONED}\n{{% if is_incremental() %}}WHERE at > {{{{ watermark }}}}{{% endif %}}", INCREMENTAL),
+        (
+            "SELECT * FROM {{ landing_zone('orders') }}",
+            "merge_strategy: incremental\nunique_key: who_knows\n",
+        ),
+        (
+            "SELECT id, struct(at) AS s FROM {{ landing_zone('orders') }}",
+            "partition_by: [day(s.at)]\n",
+        ),
+        (
+            "def run(spark, context):\n    return spark.range(1)\n",
+            "merge_strategy: append\nsort_by: [id]\n",
+        ),
+        (
+            f"{ZONED}\n{{% if is_incremental() %}}WHERE at > {{{{ watermark }}}}{{% endif %}}",
+            INCREMENTAL,
+        ),
     ],
 )
-def test_what_can_run_or_cannot_be_told_is_released(drafts: TestLake, source: str, config: str) -> None:
-    drafts.pipeline("silver.orders", source, config, gates={"g": "SELECT * FROM {{ this }} WHERE id < 0"})
+def test_what_can_run_or_cannot_be_told_is_released(
+    drafts: TestLake, source: str, config: str
+) -> None:
+    drafts.pipeline(
+        "silver.orders", source, config, gates={"g": "SELECT * FROM {{ this }} WHERE id < 0"}
+    )
     assert drafts.lake.pipelines.release("silver.orders").new
 
 
 def test_a_star_is_written_out_where_the_zone_says_its_columns(drafts: TestLake) -> None:
     (drafts.folder / "shop/landing/orders/zone.yaml").write_text(EXPECTED)
-    drafts.pipeline("silver.orders", "SELECT * FROM {{ landing_zone('orders') }}", INCREMENTAL.replace("id", "idd", 1))
+    drafts.pipeline(
+        "silver.orders",
+        "SELECT * FROM {{ landing_zone('orders') }}",
+        INCREMENTAL.replace("id", "idd", 1),
+    )
     assert "unique_key names 'idd'" in str(refusal(drafts))
 
 

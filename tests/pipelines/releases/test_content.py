@@ -7,7 +7,13 @@ import pytest
 
 from lakebed.engines.files.folder import FolderFiles
 from lakebed.errors import DamagedRelease
-from lakebed.pipelines.releases.content import OBJECTS, ensure_stored, fetch_content, object_path, store_content
+from lakebed.pipelines.releases.content import (
+    OBJECTS,
+    ensure_stored,
+    fetch_content,
+    object_path,
+    store_content,
+)
 from lakebed.pipelines.releases.diff import compare, summary_lines
 from lakebed.testing import MemoryFiles
 
@@ -16,10 +22,18 @@ SQL, BINARY = b"SELECT 1 AS id\n", bytes(range(256))
 
 def test_content_is_named_by_its_sha256_and_kept_once() -> None:
     files = MemoryFiles()
-    kept = store_content(files, {"pipeline.sql": SQL, "tests/quality/same.sql": SQL, "model.bin": BINARY})
+    kept = store_content(
+        files, {"pipeline.sql": SQL, "tests/quality/same.sql": SQL, "model.bin": BINARY}
+    )
     assert kept["pipeline.sql"] == kept["tests/quality/same.sql"] == hashlib.sha256(SQL).hexdigest()
-    assert {file.path for file in files.list(OBJECTS)} == {object_path(digest) for digest in kept.values()}
-    assert fetch_content(files, kept) == {"pipeline.sql": SQL, "tests/quality/same.sql": SQL, "model.bin": BINARY}
+    assert {file.path for file in files.list(OBJECTS)} == {
+        object_path(digest) for digest in kept.values()
+    }
+    assert fetch_content(files, kept) == {
+        "pipeline.sql": SQL,
+        "tests/quality/same.sql": SQL,
+        "model.bin": BINARY,
+    }
 
 
 def test_keeping_other_content_leaves_the_former_as_it_was() -> None:
@@ -59,8 +73,18 @@ def test_reused_content_becomes_young() -> None:
     assert files.info(place).modified > before
 
 
-BEFORE = {"config.yaml": b"tags: [a]\n", "pipeline.sql": b"SELECT 1 AS id\nFROM a\n", "m.bin": BINARY, "gone.sql": b"x\n"}
-AFTER = {"config.yaml": b"tags: [a]\n", "pipeline.sql": b"SELECT 2 AS id\nFROM a", "m.bin": BINARY[::-1], "new.sql": b"y\n"}
+BEFORE = {
+    "config.yaml": b"tags: [a]\n",
+    "pipeline.sql": b"SELECT 1 AS id\nFROM a\n",
+    "m.bin": BINARY,
+    "gone.sql": b"x\n",
+}
+AFTER = {
+    "config.yaml": b"tags: [a]\n",
+    "pipeline.sql": b"SELECT 2 AS id\nFROM a",
+    "m.bin": BINARY[::-1],
+    "new.sql": b"y\n",
+}
 TEXT = """\
 --- release 1/gone.sql
 +++ /dev/null
@@ -84,7 +108,11 @@ Binary files release 1/m.bin and draft/m.bin differ
 
 def test_a_diff_tells_files_and_lines() -> None:
     changes = compare(BEFORE, AFTER, names=("release 1", "draft"))
-    assert (changes.added, changes.removed, changes.changed) == (("new.sql",), ("gone.sql",), ("m.bin", "pipeline.sql"))
+    assert (changes.added, changes.removed, changes.changed) == (
+        ("new.sql",),
+        ("gone.sql",),
+        ("m.bin", "pipeline.sql"),
+    )
     assert changes.summary == "1 added, 1 removed, 2 changed"
     assert list(summary_lines(changes)) == ["+ new.sql", "- gone.sql", "~ m.bin", "~ pipeline.sql"]
     assert changes.text == TEXT
@@ -102,10 +130,16 @@ def test_a_diff_the_other_way_is_the_reverse() -> None:
     [
         ({"a": b""}, {}, "--- one/a\n+++ /dev/null\n"),
         ({"a": b"x\r\n"}, {"a": b"x\n"}, "--- one/a\n+++ two/a\n@@ -1 +1 @@\n-x\r\n+x\n"),
-        ({"a": b"x\x0cy\n"}, {"a": b"x\x0cz\n"}, "--- one/a\n+++ two/a\n@@ -1 +1 @@\n-x\x0cy\n+x\x0cz\n"),
+        (
+            {"a": b"x\x0cy\n"},
+            {"a": b"x\x0cz\n"},
+            "--- one/a\n+++ two/a\n@@ -1 +1 @@\n-x\x0cy\n+x\x0cz\n",
+        ),
     ],
 )
-def test_a_diff_shows_what_is_easily_overlooked(before: dict[str, bytes], after: dict[str, bytes], shown: str) -> None:
+def test_a_diff_shows_what_is_easily_overlooked(
+    before: dict[str, bytes], after: dict[str, bytes], shown: str
+) -> None:
     assert compare(before, after, names=("one", "two")).text == shown
 
 

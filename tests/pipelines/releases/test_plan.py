@@ -1,4 +1,6 @@
-"""What reaping takes, decided on values; and that what is released or saved in the same moment is not lost."""
+"""What reaping takes, decided on values; and that what is released or saved in the same moment is
+not lost.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -7,8 +9,18 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from lakebed.names import TableName
-from lakebed.pipelines.releases import ReleaseInventory, plan_reaping, reap_releases, versions_to_drop
-from lakebed.pipelines.releases.content import ensure_stored, fetch_content, object_path, store_content
+from lakebed.pipelines.releases import (
+    ReleaseInventory,
+    plan_reaping,
+    reap_releases,
+    versions_to_drop,
+)
+from lakebed.pipelines.releases.content import (
+    ensure_stored,
+    fetch_content,
+    object_path,
+    store_content,
+)
 from lakebed.ports import Draft, FileInfo, Release
 from lakebed.settings import ReleaseSettings
 from lakebed.testing import MemoryFiles, MemoryReleases
@@ -35,9 +47,12 @@ def content(name: str, age: float) -> FileInfo:
 
 
 @pytest.mark.parametrize(
-    ("count", "limit", "dropped"), [(3, 50, ()), (3, 3, ()), (4, 3, (1,)), (6, 3, (3, 2, 1)), (3, 1, (2, 1)), (2, 0, (1,))]
+    ("count", "limit", "dropped"),
+    [(3, 50, ()), (3, 3, ()), (4, 3, (1,)), (6, 3, (3, 2, 1)), (3, 1, (2, 1)), (2, 0, (1,))],
 )
-def test_the_oldest_versions_beyond_the_limit_go_and_never_the_newest(count: int, limit: int, dropped: tuple[int, ...]) -> None:
+def test_the_oldest_versions_beyond_the_limit_go_and_never_the_newest(
+    count: int, limit: int, dropped: tuple[int, ...]
+) -> None:
     assert versions_to_drop(range(1, count + 1), limit) == dropped
 
 
@@ -61,13 +76,22 @@ def test_content_goes_only_when_nothing_speaks_of_it_and_it_is_not_young() -> No
 
 
 def test_releases_of_a_pipeline_that_nobody_deleted_stay_for_ever() -> None:
-    plan = plan_reaping(ReleaseInventory([release(ORDERS, 1, "aa")], [], {}, [content("aa", 400)]), SETTINGS, now=days(-10_000))
+    plan = plan_reaping(
+        ReleaseInventory([release(ORDERS, 1, "aa")], [], {}, [content("aa", 400)]),
+        SETTINGS,
+        now=days(-10_000),
+    )
     assert (plan.releases, plan.objects) == ((), ())
 
 
 def test_a_deleted_pipeline_goes_after_its_days_and_its_last_draft_with_it() -> None:
     drafts = [draft(OLD, "aa", 29), draft(OLD, "bb", 40)]
-    kept = ReleaseInventory([release(OLD, 1, "cc")], drafts, {OLD: days(29)}, [content(name, 50) for name in ("aa", "bb", "cc")])
+    kept = ReleaseInventory(
+        [release(OLD, 1, "cc")],
+        drafts,
+        {OLD: days(29)},
+        [content(name, 50) for name in ("aa", "bb", "cc")],
+    )
     early = plan_reaping(kept, SETTINGS, now=NOW)
     assert (early.pipelines, early.drafts) == ({}, (drafts[1],))  # what it is restored from stays
     assert [found.path[-2:] for found in early.objects] == ["bb"]
@@ -83,7 +107,9 @@ def test_a_deleted_pipeline_whose_folder_is_back_is_not_deleted() -> None:
 
 
 class CrossedFiles(MemoryFiles):
-    """Files with somebody else at work: `on_list` and `on_delete` happen right after the next listing or removal."""
+    """Files with somebody else at work: `on_list` and `on_delete` happen right after the next
+    listing or removal.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -127,7 +153,9 @@ def test_content_that_is_released_while_it_is_reaped_is_there_in_the_end(crosses
     files, releases, mine = CrossedFiles(), MemoryReleases(), {"pipeline.sql": b"SELECT 1"}
     kept = store_content(files, mine)
     made = Release(ORDERS, 1, "d", NOW, "me", "", kept)
-    if crosses == "before the row":  # content is put, reaped, then the row is written and the content looked after
+    if (
+        crosses == "before the row"
+    ):  # content is put, reaped, then the row is written and the content looked after
         reap_releases(files, releases, SETTINGS, now=LATER)
         releases.add(made)
         ensure_stored(files, mine)

@@ -1,4 +1,6 @@
-"""Releases and drafts of a lake, without running them: versions, diffs, rollback, restoring, deleting, reaping."""
+"""Releases and drafts of a lake, without running them: versions, diffs, rollback, restoring,
+deleting, reaping.
+"""
 
 import os
 import time
@@ -13,7 +15,13 @@ import pytest
 from lakebed.errors import DamagedRelease, UnknownName, UsageError
 from lakebed.names import ZoneName
 from lakebed.pipelines.pipelines import Pipelines, this_user
-from lakebed.pipelines.releases import OBJECTS, ReapResult, fetch_content, object_path, reap_releases
+from lakebed.pipelines.releases import (
+    OBJECTS,
+    ReapResult,
+    fetch_content,
+    object_path,
+    reap_releases,
+)
 from lakebed.pipelines.zone_readers import drafts_and_releases, readers_among
 from tests.pipelines.lakes import TestLake
 from tests.support.scale import SCALE
@@ -25,7 +33,9 @@ NAME = "silver.orders"
 def drafts(tmp_path: Path) -> Iterator[TestLake]:
     """A lake with one draft; nothing runs in it, so it needs no Spark."""
     made = TestLake(tmp_path / "lake")
-    made.pipeline(NAME, "SELECT 1 AS id", "tags: [a]\n", gates={"g": "SELECT * FROM {{ this }} WHERE id < 0"})
+    made.pipeline(
+        NAME, "SELECT 1 AS id", "tags: [a]\n", gates={"g": "SELECT * FROM {{ this }} WHERE id < 0"}
+    )
     yield made
     made.lake.close()
 
@@ -42,7 +52,11 @@ def folder(drafts: TestLake) -> Path:
 def draft(drafts: TestLake) -> dict[str, bytes]:
     """What lies in the folder."""
     top = folder(drafts)
-    return {path.relative_to(top).as_posix(): path.read_bytes() for path in top.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(top).as_posix(): path.read_bytes()
+        for path in top.rglob("*")
+        if path.is_file()
+    }
 
 
 def write(drafts: TestLake, source: str) -> None:
@@ -68,16 +82,26 @@ def reap(drafts: TestLake, *, in_days: float = 0) -> ReapResult:
 # -- versions
 
 
-def test_a_release_says_who_when_why_and_what_changed(drafts: TestLake, pipelines: Pipelines) -> None:
+def test_a_release_says_who_when_why_and_what_changed(
+    drafts: TestLake, pipelines: Pipelines
+) -> None:
     (folder(drafts) / "model.bin").write_bytes(bytes(range(256)))
     first = pipelines.release(NAME, message="for the first time")
-    assert (first.new, first.release.version, first.release.message) == (True, 1, "for the first time")
+    assert (first.new, first.release.version, first.release.message) == (
+        True,
+        1,
+        "for the first time",
+    )
     assert (first.release.who, list(first.release.files)) == (this_user(), sorted(draft(drafts)))
     assert datetime.now(UTC) - first.release.at < timedelta(minutes=1)
     write(drafts, "SELECT 2 AS id")
     (folder(drafts) / "tests/quality/g.sql").unlink()
     second = pipelines.release(NAME).changes
-    assert (second.added, second.removed, second.changed) == ((), ("tests/quality/g.sql",), ("pipeline.sql",))
+    assert (second.added, second.removed, second.changed) == (
+        (),
+        ("tests/quality/g.sql",),
+        ("pipeline.sql",),
+    )
     assert "-SELECT 1 AS id" in second.text
     assert "+SELECT 2 AS id" in second.text
 
@@ -101,7 +125,9 @@ def test_a_release_does_not_change_with_the_draft(drafts: TestLake, pipelines: P
     assert (loaded.version, loaded.source) == (2, "SELECT 2 AS id")
 
 
-def test_only_the_newest_versions_are_kept_and_numbers_go_on(drafts: TestLake, pipelines: Pipelines) -> None:
+def test_only_the_newest_versions_are_kept_and_numbers_go_on(
+    drafts: TestLake, pipelines: Pipelines
+) -> None:
     (folder(drafts) / "config.yaml").write_text("max_versions: 2\n")
     dropped = []
     for number in range(1, 5):
@@ -122,17 +148,26 @@ def test_the_lake_says_how_many_versions_where_a_pipeline_does_not(tmp_path: Pat
     made.lake.close()
 
 
-def test_a_rollback_is_a_further_version_and_leaves_the_draft(drafts: TestLake, pipelines: Pipelines) -> None:
+def test_a_rollback_is_a_further_version_and_leaves_the_draft(
+    drafts: TestLake, pipelines: Pipelines
+) -> None:
     first = pipelines.release(NAME).release
     write(drafts, "SELECT 2 AS id")
     pipelines.release(NAME)
     write(drafts, "SELECT 3 AS id")
     before = draft(drafts)
     back = pipelines.rollback(NAME, 1)
-    assert (back.release.version, back.release.files, back.release.message) == (3, first.files, "rollback to 1")
+    assert (back.release.version, back.release.files, back.release.message) == (
+        3,
+        first.files,
+        "rollback to 1",
+    )
     assert draft(drafts) == before
     assert not pipelines.rollback(NAME, 1).new
-    assert drafts.lake.pipelines.load(released=True).specs[drafts.table(NAME)].source == "SELECT 1 AS id"
+    assert (
+        drafts.lake.pipelines.load(released=True).specs[drafts.table(NAME)].source
+        == "SELECT 1 AS id"
+    )
 
 
 @pytest.mark.parametrize(
@@ -168,7 +203,9 @@ def test_a_broken_draft_does_not_touch_the_release(drafts: TestLake, pipelines: 
     assert [plan.table for plan in drafts.lake.plan(NAME, released=True)] == [drafts.table(NAME)]
 
 
-def test_a_flipped_byte_is_an_error_of_that_pipeline_only(drafts: TestLake, pipelines: Pipelines) -> None:
+def test_a_flipped_byte_is_an_error_of_that_pipeline_only(
+    drafts: TestLake, pipelines: Pipelines
+) -> None:
     drafts.pipeline("silver.other", "SELECT 9 AS id")
     pipelines.release("silver.other")
     stored = drafts.folder / object_path(pipelines.release(NAME).release.files["pipeline.sql"])
@@ -182,7 +219,9 @@ def test_a_flipped_byte_is_an_error_of_that_pipeline_only(drafts: TestLake, pipe
     assert drafts.lake.plan(released=True)  # releasing the same again has made it whole
 
 
-def test_a_pipeline_without_a_release_is_refused_and_left_out_of_all(drafts: TestLake, pipelines: Pipelines) -> None:
+def test_a_pipeline_without_a_release_is_refused_and_left_out_of_all(
+    drafts: TestLake, pipelines: Pipelines
+) -> None:
     with pytest.raises(UsageError, match="it has no release, only a draft"):
         drafts.lake.plan(released=True)
     pipelines.release(NAME)
@@ -191,13 +230,17 @@ def test_a_pipeline_without_a_release_is_refused_and_left_out_of_all(drafts: Tes
         with pytest.raises(UsageError, match=r"shop\.gold\.new: it has no release"):
             drafts.lake.plan(selector, released=True)
     for selectors in ((), ("shop.*",), ("silver.orders+",)):  # a new draft does not stop others
-        assert [str(plan.table) for plan in drafts.lake.plan(*selectors, released=True)] == ["shop.silver.orders"]
+        assert [str(plan.table) for plan in drafts.lake.plan(*selectors, released=True)] == [
+            "shop.silver.orders"
+        ]
     loaded = drafts.lake.pipelines.load(released=True)
     assert [str(table) for table in loaded.left_out(("shop.*",))] == ["shop.gold.new"]
     assert loaded.left_out((), ("gold.new",)) == ()
 
 
-def test_an_upstream_without_release_and_table_is_named(drafts: TestLake, pipelines: Pipelines) -> None:
+def test_an_upstream_without_release_and_table_is_named(
+    drafts: TestLake, pipelines: Pipelines
+) -> None:
     drafts.pipeline("gold.total", "SELECT * FROM {{ ref('silver.orders') }}")
     pipelines.release("gold.total")
     with pytest.raises(UsageError, match=r"shop\.silver\.orders: it has no release"):
@@ -214,11 +257,16 @@ def test_a_zone_waits_for_drafts_and_releases_alike(drafts: TestLake, pipelines:
     zone, tools = ZoneName("shop", "orders"), drafts.lake.pipelines.services
     for released in (False, True):
         specs = drafts.lake.pipelines.load(released=released).specs
-        found = {(reader.table.name, reader.pattern) for reader in readers_among(drafts_and_releases(specs, tools), zone)}
+        found = {
+            (reader.table.name, reader.pattern)
+            for reader in readers_among(drafts_and_releases(specs, tools), zone)
+        }
         assert found == {("one", None), ("two", "*.csv")}, released
     pipelines.delete("bronze.one")
     specs = drafts.lake.pipelines.load().specs
-    assert [reader.table.name for reader in readers_among(drafts_and_releases(specs, tools), zone)] == ["two"]
+    assert [
+        reader.table.name for reader in readers_among(drafts_and_releases(specs, tools), zone)
+    ] == ["two"]
 
 
 # -- drafts
@@ -238,7 +286,10 @@ def test_a_draft_is_saved_listed_and_restored(drafts: TestLake, pipelines: Pipel
     assert draft(drafts) == old
     assert drafts.lake.plan(NAME)  # looking saves nothing
     newest = pipelines.drafts(NAME)[0]
-    assert (len(pipelines.drafts(NAME)), newest.digest) == (2, drafts.lake.stores.releases.drafts()[0].digest)
+    assert (len(pipelines.drafts(NAME)), newest.digest) == (
+        2,
+        drafts.lake.stores.releases.drafts()[0].digest,
+    )
     pipelines.restore(NAME, newest.digest)
     assert draft(drafts) == now
 
@@ -254,7 +305,12 @@ def test_a_version_is_restored_as_the_draft(drafts: TestLake, pipelines: Pipelin
 
 @pytest.mark.parametrize(
     ("state", "said"),
-    [("7", "no release 7"), ("zzzz", "no release or saved draft"), (None, "say what to restore"), ("", "no rel")],
+    [
+        ("7", "no release 7"),
+        ("zzzz", "no release or saved draft"),
+        (None, "say what to restore"),
+        ("", "no rel"),
+    ],
 )
 def test_a_state_that_is_not_there_is_refused_and_nothing_changed(
     drafts: TestLake, pipelines: Pipelines, state: str | None, said: str
@@ -266,7 +322,9 @@ def test_a_state_that_is_not_there_is_refused_and_nothing_changed(
     assert draft(drafts) == before
 
 
-def test_a_folder_that_is_gone_comes_back_as_it_was_last(drafts: TestLake, pipelines: Pipelines) -> None:
+def test_a_folder_that_is_gone_comes_back_as_it_was_last(
+    drafts: TestLake, pipelines: Pipelines
+) -> None:
     pipelines.release(NAME)
     write(drafts, "SELECT 2 AS id")
     pipelines.save(NAME)
@@ -297,7 +355,9 @@ def test_the_list_says_how_drafts_stand_to_releases(drafts: TestLake, pipelines:
 # -- deleting
 
 
-def test_a_deleted_pipeline_can_be_restored_until_it_is_purged(drafts: TestLake, pipelines: Pipelines) -> None:
+def test_a_deleted_pipeline_can_be_restored_until_it_is_purged(
+    drafts: TestLake, pipelines: Pipelines
+) -> None:
     pipelines.release(NAME)
     write(drafts, "SELECT 2 AS id")
     before = draft(drafts)
@@ -325,7 +385,9 @@ def test_a_purged_pipeline_is_gone_with_its_content(drafts: TestLake, pipelines:
     pipelines.release("silver.other")
     pipelines.release(NAME)
     pipelines.delete(NAME)
-    assert reap(drafts, in_days=31) == ReapResult(drafts=1, pipelines=1, releases=1, objects=3, bytes=reap_size(drafts))
+    assert reap(drafts, in_days=31) == ReapResult(
+        drafts=1, pipelines=1, releases=1, objects=3, bytes=reap_size(drafts)
+    )
     assert [str(one.table) for one in pipelines.list()] == ["shop.silver.other"]
     with pytest.raises(UnknownName):
         pipelines.restore(NAME)
@@ -336,15 +398,24 @@ def reap_size(drafts: TestLake) -> int:
     return len("SELECT 1 AS id") + len("tags: [a]\n") + len("SELECT * FROM {{ this }} WHERE id < 0")
 
 
-def test_hidden_files_of_somebody_else_survive_a_deletion(drafts: TestLake, pipelines: Pipelines) -> None:
+def test_hidden_files_of_somebody_else_survive_a_deletion(
+    drafts: TestLake, pipelines: Pipelines
+) -> None:
     (folder(drafts) / "tests/.notes").write_text("mine")
     pipelines.delete(NAME)
     assert draft(drafts) == {"tests/.notes": b"mine"}
     pipelines.restore(NAME)
-    assert sorted(draft(drafts)) == ["config.yaml", "pipeline.sql", "tests/.notes", "tests/quality/g.sql"]
+    assert sorted(draft(drafts)) == [
+        "config.yaml",
+        "pipeline.sql",
+        "tests/.notes",
+        "tests/quality/g.sql",
+    ]
 
 
-def test_a_deleted_pipeline_that_is_written_anew_is_not_purged(drafts: TestLake, pipelines: Pipelines) -> None:
+def test_a_deleted_pipeline_that_is_written_anew_is_not_purged(
+    drafts: TestLake, pipelines: Pipelines
+) -> None:
     pipelines.release(NAME)
     pipelines.delete(NAME)
     drafts.pipeline(NAME, "SELECT 5 AS id")
@@ -352,7 +423,9 @@ def test_a_deleted_pipeline_that_is_written_anew_is_not_purged(drafts: TestLake,
     assert [(one.draft, one.version) for one in pipelines.list()] == [("changed", 1)]
 
 
-def test_reaping_takes_what_dropped_versions_and_expired_drafts_consisted_of(drafts: TestLake, pipelines: Pipelines) -> None:
+def test_reaping_takes_what_dropped_versions_and_expired_drafts_consisted_of(
+    drafts: TestLake, pipelines: Pipelines
+) -> None:
     (folder(drafts) / "config.yaml").write_text("max_versions: 1\n")
     for number in range(5):
         write(drafts, f"SELECT {number} AS id")
@@ -366,8 +439,12 @@ def test_reaping_takes_what_dropped_versions_and_expired_drafts_consisted_of(dra
     assert drafts.lake.plan(released=True)
 
 
-def test_releasing_and_reaping_at_once_loses_nothing(drafts: TestLake, pipelines: Pipelines) -> None:
-    """The reaper's clock is ahead, so that no content is young to it: only the order of their steps protects a release."""
+def test_releasing_and_reaping_at_once_loses_nothing(
+    drafts: TestLake, pipelines: Pipelines
+) -> None:
+    """The reaper's clock is ahead, so that no content is young to it: only the order of their steps
+    protects a release.
+    """
     (folder(drafts) / "config.yaml").write_text("max_versions: 1\n")
     done = Event()
 

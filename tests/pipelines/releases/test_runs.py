@@ -22,7 +22,9 @@ def run(spark, context):
 HUNDRED = 100
 
 
-def test_edit_a_draft_delete_it_reap_a_hundred_times_and_the_release_runs_and_rolls_back(shop: TestLake) -> None:
+def test_edit_a_draft_delete_it_reap_a_hundred_times_and_the_release_runs_and_rolls_back(
+    shop: TestLake,
+) -> None:
     releases, stores = shop.lake.pipelines, shop.lake.stores
     shop.pipeline("silver.orders", CODE)
     assert shop.run_one("silver.orders").version is None
@@ -31,15 +33,22 @@ def test_edit_a_draft_delete_it_reap_a_hundred_times_and_the_release_runs_and_ro
     first = releases.release("silver.orders").release
     shop.pipeline("silver.orders", CODE.replace("2 *", "3 *"))
     second = releases.release("silver.orders").release
-    shop.pipeline("silver.orders", "def run(spark, context):\n    raise ValueError('half an edit')\n")
+    shop.pipeline(
+        "silver.orders", "def run(spark, context):\n    raise ValueError('half an edit')\n"
+    )
     assert shop.run("silver.orders")["silver.orders"].state == "failed"
     shutil.rmtree(shop.folder / "shop" / "pipelines" / "silver" / "orders")
 
     reaped = []
     for month in range(HUNDRED):
         now = datetime.now(UTC) + timedelta(days=30 * (month + 1))
-        reaped.append(reap_releases(stores.files, stores.releases, shop.lake.settings.releases, now=now))
-    assert (reaped[0].drafts, reaped[0].objects) == (3, 1)  # what only the broken draft consisted of
+        reaped.append(
+            reap_releases(stores.files, stores.releases, shop.lake.settings.releases, now=now)
+        )
+    assert (reaped[0].drafts, reaped[0].objects) == (
+        3,
+        1,
+    )  # what only the broken draft consisted of
     assert not any(one.drafts or one.releases or one.objects for one in reaped[1:])
 
     record = shop.run_one("silver.orders", released=True)
@@ -52,7 +61,10 @@ def test_edit_a_draft_delete_it_reap_a_hundred_times_and_the_release_runs_and_ro
 
 
 def test_a_released_run_asks_the_gates_of_the_release(shop: TestLake) -> None:
-    strict, lax = "SELECT id FROM {{ this }} WHERE id < 10", "SELECT id FROM {{ this }} WHERE id < 0"
+    strict, lax = (
+        "SELECT id FROM {{ this }} WHERE id < 10",
+        "SELECT id FROM {{ this }} WHERE id < 0",
+    )
     shop.pipeline("silver.orders", "SELECT 1 AS id", gates={"g": strict})
     shop.lake.pipelines.release("silver.orders")
     shop.pipeline("silver.orders", "SELECT 1 AS id", gates={"g": lax})

@@ -1,6 +1,7 @@
 """Each construct of DuckDB's documentation of SELECT once, over the tables of `ground.py`.
 
-`{first}` is the table orders at its first commit. The order of rows is compared too where a statement begins with `ORDERED`.
+`{first}` is the table orders at its first commit. The order of rows is compared too where a
+statement begins with `ORDERED`.
 """
 
 from tests.query.statements.clauses import CLAUSES

@@ -16,15 +16,32 @@ SCHEMAS = {
             pa.field("at", pa.timestamp("us")),
             pa.field("paid", pa.bool_()),
             pa.field("tags", pa.list_(pa.string())),
-            pa.field("addr", pa.struct([pa.field("city", pa.string()), pa.field("zip", pa.int32())])),
+            pa.field(
+                "addr", pa.struct([pa.field("city", pa.string()), pa.field("zip", pa.int32())])
+            ),
             pa.field("attrs", pa.map_(pa.string(), pa.int32())),
         ]
     ),
-    "customers": pa.schema([pa.field("customer", pa.int32()), pa.field("name", pa.string()), pa.field("parent", pa.int32())]),
-    "prices": pa.schema(
-        [pa.field("country", pa.string()), pa.field("at", pa.timestamp("us")), pa.field("rate", pa.int32())],
+    "customers": pa.schema(
+        [
+            pa.field("customer", pa.int32()),
+            pa.field("name", pa.string()),
+            pa.field("parent", pa.int32()),
+        ]
     ),
-    "months": pa.schema([pa.field("country", pa.string()), *(pa.field(name, pa.int32()) for name in ("jan", "feb", "mar"))]),
+    "prices": pa.schema(
+        [
+            pa.field("country", pa.string()),
+            pa.field("at", pa.timestamp("us")),
+            pa.field("rate", pa.int32()),
+        ],
+    ),
+    "months": pa.schema(
+        [
+            pa.field("country", pa.string()),
+            *(pa.field(name, pa.int32()) for name in ("jan", "feb", "mar")),
+        ]
+    ),
 }
 _COUNTRIES = ["DE", "NL", None, "FR", "DE", "DE", "NL", "dé"]
 _START = datetime(2026, 1, 1, 12)  # noqa: DTZ001
@@ -48,15 +65,33 @@ def _order(number: int) -> dict[str, object]:
 def parts() -> dict[str, list[pa.Table]]:
     """Each table's commits."""
     rows: dict[str, list[list[dict[str, object]]]] = {
-        "orders": [[_order(number) for number in numbers] for numbers in (range(3), range(3, 6), range(6, 8))],
+        "orders": [
+            [_order(number) for number in numbers]
+            for numbers in (range(3), range(3, 6), range(6, 8))
+        ],
         "customers": [
-            [{"customer": 0, "name": "ann", "parent": None}, {"customer": 1, "name": "Bob", "parent": 0}],
-            [{"customer": 2, "name": None, "parent": 1}, {"customer": 9, "name": "Zoe", "parent": None}],
+            [
+                {"customer": 0, "name": "ann", "parent": None},
+                {"customer": 1, "name": "Bob", "parent": 0},
+            ],
+            [
+                {"customer": 2, "name": None, "parent": 1},
+                {"customer": 9, "name": "Zoe", "parent": None},
+            ],
         ],
         "prices": [
-            [{"country": "DE", "at": _START, "rate": 1}, {"country": "NL", "at": _START, "rate": 2}],
+            [
+                {"country": "DE", "at": _START, "rate": 1},
+                {"country": "NL", "at": _START, "rate": 2},
+            ],
             [{"country": "DE", "at": _START + timedelta(hours=30), "rate": 0}],
         ],
-        "months": [[{"country": "DE", "jan": 1, "feb": 2, "mar": 3}], [{"country": "NL", "jan": 4, "feb": None, "mar": 6}]],
+        "months": [
+            [{"country": "DE", "jan": 1, "feb": 2, "mar": 3}],
+            [{"country": "NL", "jan": 4, "feb": None, "mar": 6}],
+        ],
     }
-    return {name: [pa.Table.from_pylist(part, schema=SCHEMAS[name]) for part in found] for name, found in rows.items()}
+    return {
+        name: [pa.Table.from_pylist(part, schema=SCHEMAS[name]) for part in found]
+        for name, found in rows.items()
+    }

@@ -14,9 +14,15 @@ from lakebed.care.backup.services import BackupServices, backup_place
 FORMAT = 1
 MANIFEST = "manifest.json"
 WITHOUT = (
-    "the files of tables, landing zones and releases: back the lake's folder or bucket up too, after this",
+    (
+        "the files of tables, landing zones and releases: back the lake's folder or bucket up too,"
+        " after this"
+    ),
     "lakebed.yaml and the pipelines: they are files of the lake",
-    "whatever is committed after it was made: restore says which tables have gone on, and --newest takes them up again",
+    (
+        "whatever is committed after it was made: restore says which tables have gone on, and"
+        " --newest takes them up again"
+    ),
 )
 
 
@@ -49,7 +55,10 @@ def _write(services: BackupServices, file: Path) -> tuple[dict[str, int], int]:
         rows = services.database.write(archive)
     with zipfile.ZipFile(file) as archive:
         pointers = [json.loads(line) for line in archive.read("iceberg_tables.jsonl").splitlines()]
-    tables = {f"{row['table_namespace']}.{row['table_name']}": row["metadata_location"] for row in pointers}
+    tables = {
+        f"{row['table_namespace']}.{row['table_name']}": row["metadata_location"]
+        for row in pointers
+    }
     manifest = {
         "format": FORMAT,
         "lakebed": version("lakebed"),

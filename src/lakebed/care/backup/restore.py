@@ -14,7 +14,14 @@ from lakebed.care.backup.services import BackupServices, backup_place
 from lakebed.care.fsck import FsckServices, Newer, newer
 from lakebed.care.fsck.rebuilding import find_metadata_files
 from lakebed.errors import FileMissing, UsageError
-from lakebed.ports import ChangeRecords, DatabaseArchive, Event, FileStateChange, PointerChange, PointerRows
+from lakebed.ports import (
+    ChangeRecords,
+    DatabaseArchive,
+    Event,
+    FileStateChange,
+    PointerChange,
+    PointerRows,
+)
 from lakebed.tables import plan_rollback
 
 
@@ -33,7 +40,9 @@ class RestoreReport:
     moved: bool  # the lake was elsewhere then
 
 
-def restore_backup(services: BackupServices, source: str, *, force: bool = False, newest: bool = False) -> RestoreReport:
+def restore_backup(
+    services: BackupServices, source: str, *, force: bool = False, newest: bool = False
+) -> RestoreReport:
     """Replace the lake's catalog and state by a backup's. A database that is not empty is refused,
     unless `force`.
     """
@@ -49,7 +58,9 @@ def restore_backup(services: BackupServices, source: str, *, force: bool = False
     if newest and fsck.pointing:
         _follow(fsck.pointing, found)
         fsck.restore_ledger()
-        fsck.pointing.change([], records=ChangeRecords(file_states=tuple(_file_states(fsck, found))))
+        fsck.pointing.change(
+            [], records=ChangeRecords(file_states=tuple(_file_states(fsck, found)))
+        )
     return RestoreReport(
         manifest["made_at"],
         manifest["root"],
@@ -87,13 +98,18 @@ def _manifest(file: Path, source: str) -> dict[str, Any]:
 
 def _require_replaceable(database: DatabaseArchive, *, force: bool) -> None:
     if held := database.held_leases():
-        what = f"{', '.join(held[:3])} is being worked on: a restore would replace what that work relies on."
+        what = (
+            f"{', '.join(held[:3])} is being worked on: a restore would replace what that work"
+            " relies on."
+        )
         raise UsageError(what, where=database.where, next="Wait until it has ended, or stop it.")
     present = database.row_counts()
     if present and not force:
         shown = ", ".join(f"{rows:,} of {name}" for name, rows in present.items())
         what = f"the database is not empty: it holds rows that a restore would replace ({shown})."
-        raise UsageError(what, where=database.where, next="Make a backup of it first; then give --force.")
+        raise UsageError(
+            what, where=database.where, next="Make a backup of it first; then give --force."
+        )
 
 
 def _newer(fsck: FsckServices, pointing: PointerRows) -> tuple[tuple[Newer, ...], tuple[str, ...]]:
@@ -127,10 +143,14 @@ def _file_states(fsck: FsckServices, found: Sequence[Newer]) -> Iterator[FileSta
     for one in found:
         if head := one.file.metadata.head():
             ledger = fsck.records.ledger(one.pointer.table)
-            plan = plan_rollback(one.pointer.table, one.file.metadata, head, ledger, files="exclude", by_tag=True)
+            plan = plan_rollback(
+                one.pointer.table, one.file.metadata, head, ledger, files="exclude", by_tag=True
+            )
             yield from plan.records.file_states
 
 
 def _event(one: Newer) -> Event:
     head = one.file.metadata.head()
-    return Event("restored", one.pointer.table, head.id if head else None, {"by": "restore --newest"})
+    return Event(
+        "restored", one.pointer.table, head.id if head else None, {"by": "restore --newest"}
+    )

@@ -19,7 +19,9 @@ class Newer:
     readable: bool
 
 
-def newer(pointers: Iterable[Pointer], files: Iterable[MetadataFile], root: Root) -> tuple[Newer, ...]:
+def newer(
+    pointers: Iterable[Pointer], files: Iterable[MetadataFile], root: Root
+) -> tuple[Newer, ...]:
     """Matched by uuid; by folder if the metadata file that the catalog points at cannot be read."""
     known = list(files)
     by_path = {root.relative(file.location): file for file in known}
@@ -33,7 +35,9 @@ def newer(pointers: Iterable[Pointer], files: Iterable[MetadataFile], root: Root
     return tuple(found)
 
 
-def _same_table(file: MetadataFile, present: MetadataFile | None, path: str | None, root: Root) -> bool:
+def _same_table(
+    file: MetadataFile, present: MetadataFile | None, path: str | None, root: Root
+) -> bool:
     if present:
         return file.metadata.uuid == present.metadata.uuid
     folder = (path or "").rpartition("/")[0]

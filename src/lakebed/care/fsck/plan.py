@@ -3,7 +3,16 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from lakebed.care.fsck.spec import ClearStage, Finding, GiveBack, Heal, Pipelined, Purge, Settle, Unpin
+from lakebed.care.fsck.spec import (
+    ClearStage,
+    Finding,
+    GiveBack,
+    Heal,
+    Pipelined,
+    Purge,
+    Settle,
+    Unpin,
+)
 from lakebed.names import TableName, run_of_branch, run_of_hidden, short_id
 from lakebed.ports import PinRow, Publication, RunRecord, SnapshotProtection, TableMetadata
 
@@ -55,14 +64,20 @@ def _branches(state: FsckState) -> Iterator[Finding]:
             continue  # whoever holds the lease may have just made it
         for name in sorted(metadata.refs):
             if found := run_of_branch(name):
-                what = f"the branch {name} is of a run that is over (run {short_id(found)}), and was not published"
+                what = (
+                    f"the branch {name} is of a run that is over (run {short_id(found)}), and was"
+                    " not published"
+                )
                 yield Finding("stale branch", "warning", str(table), what, Heal(table))
 
 
 def _dead_runs(state: FsckState) -> Iterator[Finding]:
     for record in state.running:
         if record.table not in state.leased:
-            what = f"the run {short_id(record.run_id)} is said to be running, and nobody holds its lease"
+            what = (
+                f"the run {short_id(record.run_id)} is said to be running, and nobody holds its"
+                " lease"
+            )
             yield Finding("dead run", "warning", str(record.table), what, Heal(record.table))
 
 
@@ -73,8 +88,12 @@ def _hidden(state: FsckState) -> Iterator[Finding]:
         if found is None or found in state.alive or table in named:
             continue
         safe = table not in state.shared and table not in state.damaged
-        what = f"a hidden table of the run {short_id(found)}, which is over" + ("" if safe else "; other tables use its folder")
-        yield Finding("left-over table", "warning", str(table), what, Purge(table) if safe else None)
+        what = f"a hidden table of the run {short_id(found)}, which is over" + (
+            "" if safe else "; other tables use its folder"
+        )
+        yield Finding(
+            "left-over table", "warning", str(table), what, Purge(table) if safe else None
+        )
 
 
 def _unsettled(state: FsckState) -> Iterator[Finding]:
@@ -88,17 +107,31 @@ def _pins(state: FsckState) -> Iterator[Finding]:
     dead = sorted({pin.run_id for pin in state.pins if not pin.running})
     if dead:
         tables = ", ".join(sorted({str(pin.table) for pin in state.pins if not pin.running}))
-        yield Finding("dead pin", "warning", tables, f"{len(dead)} ended runs still pin snapshots", Unpin(tuple(dead)))
+        yield Finding(
+            "dead pin",
+            "warning",
+            tables,
+            f"{len(dead)} ended runs still pin snapshots",
+            Unpin(tuple(dead)),
+        )
 
 
 def _holds(state: FsckState) -> Iterator[Finding]:
     for hold in state.holds:
         if hold.table not in state.known:
             what = f"{hold.holder} holds snapshot {hold.snapshot} of a table that is no more"
-            yield Finding("dead hold", "warning", str(hold.table), what, GiveBack(hold.holder, hold.table))
+            yield Finding(
+                "dead hold", "warning", str(hold.table), what, GiveBack(hold.holder, hold.table)
+            )
         elif hold.table in state.tables and hold.snapshot not in state.tables[hold.table].snapshots:
             what = f"{hold.holder} holds snapshot {hold.snapshot}, which is no more"
-            yield Finding("dead hold", "warning", str(hold.table), what, advice="The holder gives it back when it next reads on.")
+            yield Finding(
+                "dead hold",
+                "warning",
+                str(hold.table),
+                what,
+                advice="The holder gives it back when it next reads on.",
+            )
 
 
 def _ledger(state: FsckState) -> Iterator[Finding]:
@@ -113,10 +146,19 @@ def _pipelines(state: FsckState) -> Iterator[Finding]:
     visible = {table for table in state.known if not table.hidden}
     for table in sorted(visible - state.pipelines.tables):
         yield Finding(
-            "table without pipeline", "warning", str(table), "no pipeline makes it: it was made by hand, or its pipeline is gone"
+            "table without pipeline",
+            "warning",
+            str(table),
+            "no pipeline makes it: it was made by hand, or its pipeline is gone",
         )
     for table in sorted(state.pipelines.tables - visible - state.views):
-        yield Finding("pipeline without table", "info", str(table), "it has no table yet", advice=f"lakebed run {table}")
+        yield Finding(
+            "pipeline without table",
+            "info",
+            str(table),
+            "it has no table yet",
+            advice=f"lakebed run {table}",
+        )
     for folder, why in sorted(state.pipelines.bad.items()):
         yield Finding("bad pipeline", "warning", folder, why)
 
@@ -124,7 +166,10 @@ def _pipelines(state: FsckState) -> Iterator[Finding]:
 def lost_catalog(files: int) -> Finding:
     """The catalog is empty although there were tables."""
     what = f"the catalog knows no table, and {files:,} metadata files lie in the lake"
-    advice = "Restore a backup: lakebed restore BACKUP --newest; without one: lakebed fsck --rebuild-catalog"
+    advice = (
+        "Restore a backup: lakebed restore BACKUP --newest; without one: lakebed fsck"
+        " --rebuild-catalog"
+    )
     return Finding("lost catalog", "problem", "catalog", what, advice=advice)
 
 
@@ -138,10 +183,16 @@ def folders_without_tables(folders: Mapping[str, int], used: Collection[str]) ->
         what = f"no table lies here, and none reaches its {files:,} files"
         if run_id := _staged_by(folder):
             what = f"{what}: the run {short_id(run_id)} staged its result here"
-            yield Finding("folder without table", "warning", folder, what, ClearStage(folder, run_id))
+            yield Finding(
+                "folder without table", "warning", folder, what, ClearStage(folder, run_id)
+            )
             continue
         yield Finding(
-            "folder without table", "warning", folder, what, advice="Take a table up with: lakebed fsck --rebuild-catalog"
+            "folder without table",
+            "warning",
+            folder,
+            what,
+            advice="Take a table up with: lakebed fsck --rebuild-catalog",
         )
 
 
@@ -158,7 +209,13 @@ def unreached(folders: Mapping[str, tuple[int, int]]) -> Iterator[Finding]:
     if folders:
         files, size = (sum(one) for one in zip(*folders.values(), strict=True))
         what = f"no table reaches {files:,} files of {size:,} bytes: work in progress, or left over"
-        yield Finding("unreached files", "info", ", ".join(sorted(folders)), what, advice="lakebed care tells and removes them.")
+        yield Finding(
+            "unreached files",
+            "info",
+            ", ".join(sorted(folders)),
+            what,
+            advice="lakebed care tells and removes them.",
+        )
 
 
 def each_once(findings: Iterable[Finding]) -> tuple["Finding", ...]:

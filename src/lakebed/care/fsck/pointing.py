@@ -37,10 +37,9 @@ def replacement(
 ) -> Replacement | str:
     """What replaces the `lost` metadata file, or why nothing can.
 
-    `before` is the metadata file that the catalog pointed at before it, among all those `files` that can be read. `lists` are
-    the snapshots whose manifest lists lie in the table's folder, `events` what was written down of the table,
-    `published` its part of the last publication.
-
+    `before` is the metadata file that the catalog pointed at before it, among all those `files`
+    that can be read. `lists` are the snapshots whose manifest lists lie in the table's folder,
+    `events` what was written down of the table, `published` its part of the last publication.
     """
     found = before or newest(files)
     if found is None:
@@ -48,10 +47,15 @@ def replacement(
     if len({file.metadata.uuid for file in files}) > 1:
         return "metadata files of several tables lie in its folder"
     if found is not before and lost not in found.metadata.metadata_log:
-        return f"the newest one that can be read ({found.location.rsplit('/', 1)[-1]}) is not the one just before it"
+        return (
+            f"the newest one that can be read ({found.location.rsplit('/', 1)[-1]}) is not the one"
+            " just before it"
+        )
     known = {snapshot for file in files for snapshot in file.metadata.snapshots}
     if unknown := sorted(set(lists) - known):
-        return f"the newest one that can be read does not know snapshot {', '.join(map(str, unknown))}"
+        return (
+            f"the newest one that can be read does not know snapshot {', '.join(map(str, unknown))}"
+        )
     if published and _is_before(found, published) and events[-1].event.kind == "published":
         return Replacement(found, published)
     return _contradicted(found, events) or Replacement(found)
@@ -60,16 +64,36 @@ def replacement(
 def _is_before(found: MetadataFile, move: RefMove) -> bool:
     """Whether the publication is the next commit."""
     branch, ref = found.metadata.refs.get(move.branch), found.metadata.head(move.ref)
-    stood = branch is not None and branch.snapshot == move.to and (ref.id if ref else None) == move.base
+    stood = (
+        branch is not None and branch.snapshot == move.to and (ref.id if ref else None) == move.base
+    )
     return stood and move.becomes is None and move.branch != move.ref
 
 
 def _contradicted(found: MetadataFile, events: Sequence[RecordedEvent]) -> str:
-    moves = [noted.event for noted in events if noted.event.kind in _MOVES_MAIN and noted.event.detail.get("ref", MAIN) == MAIN]
+    moves = [
+        noted.event
+        for noted in events
+        if noted.event.kind in _MOVES_MAIN and noted.event.detail.get("ref", MAIN) == MAIN
+    ]
     head = found.metadata.head()
-    if moves and moves[-1].snapshot is not None and moves[-1].snapshot != (head.id if head else None):
-        return f"main stood at snapshot {moves[-1].snapshot}, and the newest one that can be read says otherwise"
-    later = [noted for noted in events if noted.event.kind not in _MOVES_MAIN and noted.at > found.metadata.updated_at + _SLACK]
+    if (
+        moves
+        and moves[-1].snapshot is not None
+        and moves[-1].snapshot != (head.id if head else None)
+    ):
+        return (
+            f"main stood at snapshot {moves[-1].snapshot}, and the newest one that can be read says"
+            " otherwise"
+        )
+    later = [
+        noted
+        for noted in events
+        if noted.event.kind not in _MOVES_MAIN and noted.at > found.metadata.updated_at + _SLACK
+    ]
     if later:
-        return f"it was {later[-1].event.kind.replace('_', ' ')} since the newest one that can be read was written"
+        return (
+            f"it was {later[-1].event.kind.replace('_', ' ')} since the newest one that can be read"
+            " was written"
+        )
     return ""

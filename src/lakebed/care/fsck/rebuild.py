@@ -32,7 +32,12 @@ class Rebuild:
 
 
 def plan_rebuild(
-    files: Iterable[MetadataFile], root: Root, *, present: Collection[str], names: Collection[TableName], dropped: Collection[str]
+    files: Iterable[MetadataFile],
+    root: Root,
+    *,
+    present: Collection[str],
+    names: Collection[TableName],
+    dropped: Collection[str],
 ) -> Rebuild:
     """`present` and `dropped` are uuids still in the database, `names` are taken: nothing is ever
     overwritten.
@@ -42,13 +47,17 @@ def plan_rebuild(
     skipped: list[tuple[str, str]] = []
     for file in _newest_first(files, leave={*present, *dropped}):
         name = next((name for name in _names(file, root) if name.folded not in taken), None)
-        reason = _not_wanted(file, root) or ("" if name else "its name is taken by another table, or cannot be told")
+        reason = _not_wanted(file, root) or (
+            "" if name else "its name is taken by another table, or cannot be told"
+        )
         if reason or name is None:
             skipped.append((file.location, reason))
         else:
             taken.add(name.folded)
             register.append(Candidate(name, file))
-    return Rebuild(tuple(sorted(register, key=lambda candidate: candidate.name)), tuple(sorted(skipped)))
+    return Rebuild(
+        tuple(sorted(register, key=lambda candidate: candidate.name)), tuple(sorted(skipped))
+    )
 
 
 def _newest_first(files: Iterable[MetadataFile], *, leave: Collection[str]) -> list[MetadataFile]:

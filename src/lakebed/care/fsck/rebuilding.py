@@ -38,9 +38,13 @@ def rebuild_catalog(services: FsckServices) -> RebuildReport:
     registered: dict[str, str] = {}
     for candidate in plan.register:
         head = candidate.file.metadata.head()
-        event = Event("restored", candidate.name, head.id if head else None, {"by": "fsck --rebuild-catalog"})
+        event = Event(
+            "restored", candidate.name, head.id if head else None, {"by": "fsck --rebuild-catalog"}
+        )
         try:
-            services.catalog.register(candidate.name, candidate.file.location, records=ChangeRecords(events=(event,)))
+            services.catalog.register(
+                candidate.name, candidate.file.location, records=ChangeRecords(events=(event,))
+            )
             registered[str(candidate.name)] = candidate.file.location
         except PointerMoved:
             skipped[candidate.file.location] = "its name was taken meanwhile"

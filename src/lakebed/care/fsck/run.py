@@ -24,7 +24,15 @@ from lakebed.care.fsck.spec import (
     Settle,
     Unpin,
 )
-from lakebed.care.fsck.walk import Inventory, judge_folders, read_some, read_stored, take_inventory, walk_table, walk_tables
+from lakebed.care.fsck.walk import (
+    Inventory,
+    judge_folders,
+    read_some,
+    read_stored,
+    take_inventory,
+    walk_table,
+    walk_tables,
+)
 from lakebed.errors import DamagedTable, LakebedError
 from lakebed.names import TableName
 from lakebed.ports import ChangeRecords, Event, Pointer, TableMetadata
@@ -33,7 +41,9 @@ from lakebed.tables import hold_lease, settle_publications
 _MANY = 100_000
 
 
-def run_fsck(services: FsckServices, *, repair: bool = False, sample: int | None = SAMPLE) -> FsckReport:
+def run_fsck(
+    services: FsckServices, *, repair: bool = False, sample: int | None = SAMPLE
+) -> FsckReport:
     """Check the lake; `repair` makes the repairs that lose nothing, and checks again."""
     report = check(services, sample=sample)
     if not repair or not any(found.repair for found in report.findings):
@@ -50,15 +60,25 @@ def check(services: FsckServices, *, sample: int | None) -> FsckReport:
     inventory = take_inventory(services)
     pointers = services.catalog.pointers()
     moved = tuple(_outside(services, pointers.values()))
-    at_home = {table: pointer for table, pointer in pointers.items() if pointer.location not in {found.where for found in moved}}
+    at_home = {
+        table: pointer
+        for table, pointer in pointers.items()
+        if pointer.location not in {found.where for found in moved}
+    }
     walked = walk_tables(services, inventory, at_home)
-    findings = [*_database(services), *moved, *(with_repair(services, found, at_home.values()) for found in walked)]
+    findings = [
+        *_database(services),
+        *moved,
+        *(with_repair(services, found, at_home.values()) for found in walked),
+    ]
     for gone in services.catalog.dropped():
         findings += walk_table(services, inventory, gone.pointer, dropped=True)
     # Derived tables, once there are some, are compared with their sources here.
     findings += judge(_state(services, inventory))
     if not moved:
-        findings += judge_folders(inventory, any_table=bool(pointers) or bool(services.catalog.dropped()))
+        findings += judge_folders(
+            inventory, any_table=bool(pointers) or bool(services.catalog.dropped())
+        )
     findings += read_some(services, inventory, sample=sample)
     findings += read_stored(services)
     looked = Looked(len(pointers), len(inventory.reached), inventory.read, inventory.bytes)
@@ -68,7 +88,13 @@ def check(services: FsckServices, *, sample: int | None) -> FsckReport:
 def _database(services: FsckServices) -> Iterator[Finding]:
     if fault := services.audit.database_fault():
         advice = "Make a copy of it, then restore a backup: lakebed restore BACKUP --force --newest"
-        yield Finding("damaged database", "problem", services.catalog.where, f"the database is damaged: {fault}", advice=advice)
+        yield Finding(
+            "damaged database",
+            "problem",
+            services.catalog.where,
+            f"the database is damaged: {fault}",
+            advice=advice,
+        )
 
 
 def _outside(services: FsckServices, pointers: Iterable[Pointer]) -> Iterator[Finding]:
@@ -77,7 +103,13 @@ def _outside(services: FsckServices, pointers: Iterable[Pointer]) -> Iterator[Fi
     for pointer in pointers:
         if services.root.relative(pointer.location) is None:
             what = f"{pointer.table} points outside the lake"
-            yield Finding("moved lake", "problem", pointer.location, what, advice="If the lake was moved: lakebed relocate")
+            yield Finding(
+                "moved lake",
+                "problem",
+                pointer.location,
+                what,
+                advice="If the lake was moved: lakebed relocate",
+            )
 
 
 def _state(services: FsckServices, inventory: Inventory) -> FsckState:
@@ -103,7 +135,9 @@ def _state(services: FsckServices, inventory: Inventory) -> FsckState:
     )
 
 
-def _readable(services: FsckServices) -> tuple[dict[TableName, TableMetadata], frozenset[TableName]]:
+def _readable(
+    services: FsckServices,
+) -> tuple[dict[TableName, TableMetadata], frozenset[TableName]]:
     found: dict[TableName, TableMetadata] = {}
     damaged = set()
     for table, pointer in services.catalog.pointers().items():
@@ -114,13 +148,22 @@ def _readable(services: FsckServices) -> tuple[dict[TableName, TableMetadata], f
     return found, frozenset(damaged)
 
 
-def _shared(services: FsckServices, tables: dict[TableName, TableMetadata], inventory: Inventory) -> frozenset[TableName]:
+def _shared(
+    services: FsckServices, tables: dict[TableName, TableMetadata], inventory: Inventory
+) -> frozenset[TableName]:
     """Hidden tables in whose folders other tables have files, which would be removed, too."""
-    places = {table: f"{services.root.relative(metadata.location)}/" for table, metadata in tables.items() if table.hidden}
+    places = {
+        table: f"{services.root.relative(metadata.location)}/"
+        for table, metadata in tables.items()
+        if table.hidden
+    }
     return frozenset(
         table
         for table, place in places.items()
-        if any(path.startswith(place) and owner != str(table) for path, (owner, _) in inventory.reached.items())
+        if any(
+            path.startswith(place) and owner != str(table)
+            for path, (owner, _) in inventory.reached.items()
+        )
     )
 
 
@@ -148,7 +191,9 @@ def _do(services: FsckServices, repair: Repair) -> None:
         case PointBack():
             _point_back(services, repair)
         case Purge(table):
-            with hold_lease(services.leases, str(table), holder=services.holder, limit=services.limit):
+            with hold_lease(
+                services.leases, str(table), holder=services.holder, limit=services.limit
+            ):
                 services.catalog.purge(table)
         case ClearStage(folder, run_id):
             _clear_stage(services, folder, run_id)
@@ -166,7 +211,9 @@ def _point_back(services: FsckServices, repair: PointBack) -> None:
     if services.pointing is None:
         return  # found only where the catalog's rows are ours
     table, move = repair.table, repair.move
-    with hold_lease(services.leases, str(table), holder=services.holder, limit=services.limit) as held:
+    with hold_lease(
+        services.leases, str(table), holder=services.holder, limit=services.limit
+    ) as held:
         event = Event("altered", table, detail={"by": "fsck", "metadata": move.to})
         to = services.pointing.stage(move.to, repair.replay) if repair.replay else move.to
         records = ChangeRecords(events=(event,))
@@ -176,5 +223,10 @@ def _point_back(services: FsckServices, repair: PointBack) -> None:
 def _clear_stage(services: FsckServices, folder: str, run_id: str) -> None:
     """Under the lease of the run's table, which nobody else gets while the run is under way."""
     record = services.records.run(run_id)
-    with hold_lease(services.leases, str(record.table) if record else folder, holder=services.holder, limit=services.limit):
+    with hold_lease(
+        services.leases,
+        str(record.table) if record else folder,
+        holder=services.holder,
+        limit=services.limit,
+    ):
         services.files.clear(folder)

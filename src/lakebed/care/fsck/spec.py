@@ -9,9 +9,10 @@ from lakebed.ports import PointerChange, RefMove
 
 Severity = Literal["problem", "warning", "info"]
 FindingKind = Literal[
-    "damaged database", "lost catalog", "moved lake", "damaged metadata", "missing file", "wrong size", "damaged file",
-    "changed file", "damaged dropped table", "folder without table", "unreached files", "stale branch", "dead run",
-    "left-over table", "divided publication", "dead pin", "dead hold", "ledger of unknown table", "table without pipeline",
+    "damaged database", "lost catalog", "moved lake", "damaged metadata", "missing file",
+    "wrong size", "damaged file", "changed file", "damaged dropped table", "folder without table",
+    "unreached files", "stale branch", "dead run", "left-over table", "divided publication",
+    "dead pin", "dead hold", "ledger of unknown table", "table without pipeline",
     "pipeline without table", "bad pipeline", "damaged release",
 ]  # fmt: skip
 # files of either kind, data and metadata, that a check reads whole unless told otherwise

@@ -7,7 +7,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from lakebed.care.fsck.files import damage, judge_content, judge_stored, missing, to_read, wrong_size
+from lakebed.care.fsck.files import (
+    damage,
+    judge_content,
+    judge_stored,
+    missing,
+    to_read,
+    wrong_size,
+)
 from lakebed.care.fsck.plan import folders_without_tables, lost_catalog, unreached
 from lakebed.care.fsck.services import FsckServices
 from lakebed.care.fsck.spec import Finding
@@ -39,12 +46,18 @@ def take_inventory(services: FsckServices) -> Inventory:
     """List files before pointers are read, so that a table created meanwhile is not reported as a
     folder without one.
     """
-    namespaces = [name for name in services.files.folders() if name != DATA and not name.startswith((".", "_"))]
+    namespaces = [
+        name
+        for name in services.files.folders()
+        if name != DATA and not name.startswith((".", "_"))
+    ]
     listed = (info for name in namespaces for info in services.files.list(f"{name}/warehouse"))
     return Inventory({info.path: info for info in listed})
 
 
-def walk_tables(services: FsckServices, inventory: Inventory, pointers: Mapping[TableName, Pointer]) -> Iterator[Finding]:
+def walk_tables(
+    services: FsckServices, inventory: Inventory, pointers: Mapping[TableName, Pointer]
+) -> Iterator[Finding]:
     """Follow every pointer. A table that was changed meanwhile is walked again: its old files may
     be gone for good reason.
     """
@@ -67,7 +80,9 @@ def _settled(services: FsckServices, inventory: Inventory, pointer: Pointer) -> 
     return findings
 
 
-def walk_table(services: FsckServices, inventory: Inventory, pointer: Pointer, *, dropped: bool = False) -> Iterator[Finding]:
+def walk_table(
+    services: FsckServices, inventory: Inventory, pointer: Pointer, *, dropped: bool = False
+) -> Iterator[Finding]:
     """Compare one table's files with what is there."""
     table = str(pointer.table)
     _place(services, inventory, pointer)
@@ -75,7 +90,9 @@ def walk_table(services: FsckServices, inventory: Inventory, pointer: Pointer, *
         if isinstance(found, DamagedFile):
             # what is damaged is reached all the same
             if path := services.root.relative(found.location):
-                inventory.reached.setdefault(path, (table, ReachableFile(found.location, found.kind)))
+                inventory.reached.setdefault(
+                    path, (table, ReachableFile(found.location, found.kind))
+                )
             yield damage(table, found, dropped=dropped)
             continue
         size = _size(services, inventory, found)
@@ -99,25 +116,34 @@ def _place(services: FsckServices, inventory: Inventory, pointer: Pointer) -> No
         inventory.places[path.rsplit("/metadata/", 1)[0]] = str(pointer.table)
 
 
-def read_some(services: FsckServices, inventory: Inventory, *, sample: int | None) -> Iterator[Finding]:
+def read_some(
+    services: FsckServices, inventory: Inventory, *, sample: int | None
+) -> Iterator[Finding]:
     """Read files in full, as many of data as of metadata. Their digests are stored and compared the
     next time.
     """
     known = services.audit.checksums()
-    there = {path: reached for path, reached in inventory.reached.items() if path in inventory.files}
+    there = {
+        path: reached for path, reached in inventory.reached.items() if path in inventory.files
+    }
     chosen: list[str] = []
     for small in (True, False):
         paths = [path for path, (_, reached) in there.items() if (reached.kind in _SMALL) == small]
         chosen += to_read(paths, known, limit=sample)
     for start in range(0, len(chosen), _AT_ONCE):
         services.report(f"reading file {start + 1:,} of {len(chosen):,}")
-        judged = [_read(services, inventory, path, known.get(path)) for path in chosen[start : start + _AT_ONCE]]
+        judged = [
+            _read(services, inventory, path, known.get(path))
+            for path in chosen[start : start + _AT_ONCE]
+        ]
         services.audit.save_checksums([one for one in judged if isinstance(one, Checksum)])
         yield from (one for one in judged if isinstance(one, Finding))
     services.audit.delete_checksums([path for path in known if path not in inventory.reached])
 
 
-def _read(services: FsckServices, inventory: Inventory, path: str, known: Checksum | None) -> Finding | Checksum | None:
+def _read(
+    services: FsckServices, inventory: Inventory, path: str, known: Checksum | None
+) -> Finding | Checksum | None:
     """What is wrong with a file, or its digest to store; None if it was removed since it was
     listed.
     """
@@ -146,7 +172,9 @@ def read_stored(services: FsckServices) -> Iterator[Finding]:
 
 def judge_folders(inventory: Inventory, *, any_table: bool) -> Iterator[Finding]:
     """Folders that belong to no table, and files of tables' folders that none reaches."""
-    if not any_table and (found := sum(path.endswith(".metadata.json") for path in inventory.files)):
+    if not any_table and (
+        found := sum(path.endswith(".metadata.json") for path in inventory.files)
+    ):
         yield lost_catalog(found)
     files: Counter[str] = Counter()
     lost: dict[str, tuple[int, int]] = {}

@@ -18,7 +18,9 @@ from lakebed.tables import USED_MARKER
 from lakebed.work import OnProgress
 
 
-def purge(step: PurgeDropped, services: CareServices, *, now: datetime, on_progress: OnProgress) -> Done:
+def purge(
+    step: PurgeDropped, services: CareServices, *, now: datetime, on_progress: OnProgress
+) -> Done:
     """Make the table impossible to restore, then remove its files."""
     look = refuse_unresolved(services.observer.look())
     member = next((one for one in look.stock.members if one.dropped == step.dropped), None)
@@ -65,12 +67,18 @@ def _left_behind(member: Member, stock: Stock, services: CareServices) -> Iterat
     care does not hold.
     """
     folder = member.folder
-    others = {one.folder for one in stock.members if one.folder and one.uuid != member.uuid} | stock.foreign_folders
+    others = {
+        one.folder for one in stock.members if one.folder and one.uuid != member.uuid
+    } | stock.foreign_folders
     if not folder or below(f"{folder}/", others):
         return
     for info in services.files.list(folder):
         inside = folder_of(info.path)
-        if info.path != f"{folder}/{USED_MARKER}" and not below(info.path, others) and not inside.startswith(f"{folder}/"):
+        if (
+            info.path != f"{folder}/{USED_MARKER}"
+            and not below(info.path, others)
+            and not inside.startswith(f"{folder}/")
+        ):
             yield info
 
 

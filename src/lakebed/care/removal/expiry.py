@@ -35,11 +35,19 @@ ATTEMPTS = 5
 
 def released(services: CareServices, *, now: datetime, days: float) -> dict[int, datetime]:
     """When refs stopped pointing at snapshots, as far back as it matters."""
-    return let_go(services.events.since(kinds=LETTING_GO, after=now - timedelta(days=days), limit=1_000_000))
+    return let_go(
+        services.events.since(kinds=LETTING_GO, after=now - timedelta(days=days), limit=1_000_000)
+    )
 
 
 def expire(
-    step: ExpireSnapshots, rules: TableCare, services: CareServices, held: HeldLease, *, now: datetime, on_progress: OnProgress
+    step: ExpireSnapshots,
+    rules: TableCare,
+    services: CareServices,
+    held: HeldLease,
+    *,
+    now: datetime,
+    on_progress: OnProgress,
 ) -> Done:
     """Remove snapshots from the table's metadata, then the files that nothing else reaches."""
     refuse_unresolved(services.observer.first_look)
@@ -47,10 +55,14 @@ def expire(
     expired = retry(attempt, attempts=ATTEMPTS, repeatable=False, pause=lambda _: 0.0)
     if isinstance(expired, Done):
         return expired
-    return with_counts(remove(expired, services, on_progress=on_progress), {"snapshots": len(expired.snapshots)})
+    return with_counts(
+        remove(expired, services, on_progress=on_progress), {"snapshots": len(expired.snapshots)}
+    )
 
 
-def _expire(table: TableName, rules: TableCare, services: CareServices, held: HeldLease, *, now: datetime) -> Removal | Done:
+def _expire(
+    table: TableName, rules: TableCare, services: CareServices, held: HeldLease, *, now: datetime
+) -> Removal | Done:
     """Decides again under the lease: what was pinned, tagged or protected since the plan stays."""
     pointer = services.catalog.pointers([table]).get(table)
     if pointer is None:
@@ -86,16 +98,33 @@ def with_counts(done: Done, counts: Mapping[str, int]) -> Done:
 
 
 def _forget_snapshots(
-    pointer: Pointer, metadata: TableMetadata, ids: tuple[int, ...], services: CareServices, held: HeldLease
+    pointer: Pointer,
+    metadata: TableMetadata,
+    ids: tuple[int, ...],
+    services: CareServices,
+    held: HeldLease,
 ) -> None:
     head = metadata.head()
-    event = Event("expired", pointer.table, head.id if head else None, {"snapshots": ",".join(map(str, ids))})
+    event = Event(
+        "expired", pointer.table, head.id if head else None, {"snapshots": ",".join(map(str, ids))}
+    )
     services.catalog.amend(
-        pointer.table, [RemoveSnapshots(ids)], expected=pointer, leases=[held.require()], records=ChangeRecords(events=(event,))
+        pointer.table,
+        [RemoveSnapshots(ids)],
+        expected=pointer,
+        leases=[held.require()],
+        records=ChangeRecords(events=(event,)),
     )
 
 
-def _expiry(pointer: Pointer, metadata: TableMetadata, ids: tuple[int, ...], services: CareServices, *, now: datetime) -> Removal:
+def _expiry(
+    pointer: Pointer,
+    metadata: TableMetadata,
+    ids: tuple[int, ...],
+    services: CareServices,
+    *,
+    now: datetime,
+) -> Removal:
     """All that these snapshots reach, and older metadata files; what the table still needs is
     sorted out at the end.
     """
@@ -108,7 +137,9 @@ def _expiry(pointer: Pointer, metadata: TableMetadata, ids: tuple[int, ...], ser
     return removal_of("expired", pointer.table, metadata.uuid, found, services, snapshots=ids)
 
 
-def _metadata_files(folder: str | None, services: CareServices, *, now: datetime) -> Iterator[tuple[str, int]]:
+def _metadata_files(
+    folder: str | None, services: CareServices, *, now: datetime
+) -> Iterator[tuple[str, int]]:
     """Metadata files so old that no commit can still be about to use them."""
     for file in services.files.list(f"{folder}/metadata") if folder else ():
         if ".metadata.json" in file.path and file.modified < now - timedelta(days=SAFE_DAYS):
@@ -133,9 +164,9 @@ def remove(removal: Removal, services: CareServices, *, on_progress: OnProgress)
     """Delete what no table of the catalog reaches now, whoever wrote it: files are shared in more
     ways than we know of.
 
-    While one cannot be read, or somebody holds a snapshot that went, the files wait for the next care: whoever clones a
-    snapshot holds it first, looks whether it is there, and gives it back when the clone is.
-
+    While one cannot be read, or somebody holds a snapshot that went, the files wait for the next
+    care: whoever clones a snapshot holds it first, looks whether it is there, and gives it back
+    when the clone is.
     """
     if not services.kept().isdisjoint(removal.snapshots):
         return Done({"files": 0}, message="its files are kept for now: a snapshot is protected")
@@ -146,12 +177,16 @@ def remove(removal: Removal, services: CareServices, *, on_progress: OnProgress)
     _mark(removal, doomed, look.stock, services)
     count = delete_files(services.files, list(doomed), on_progress=on_progress)
     if not services.root.is_bucket:
-        delete_files(services.files, [checksum_of(path) for path in doomed], on_progress=on_progress)
+        delete_files(
+            services.files, [checksum_of(path) for path in doomed], on_progress=on_progress
+        )
     discard_removal(services.files, removal)
     return Done({"files": count}, sum(doomed.values()))
 
 
-def _mark(removal: Removal, doomed: Mapping[str, int], stock: Stock, services: CareServices) -> None:
+def _mark(
+    removal: Removal, doomed: Mapping[str, int], stock: Stock, services: CareServices
+) -> None:
     """A dropped table's folder keeps a marker that it was used, so that no other table is placed in
     it.
     """
@@ -165,8 +200,14 @@ def _mark(removal: Removal, doomed: Mapping[str, int], stock: Stock, services: C
 def finish(step: FinishRemoval, services: CareServices, *, on_progress: OnProgress) -> Done:
     """Complete a removal whose process died; one whose commit never happened is forgotten."""
     removal = step.removal
-    same = [member for member in services.observer.take_stock().members if member.uuid == removal.uuid]
-    happened = not same if removal.kind == "dropped" else not any(_knows(member, removal) for member in same)
+    same = [
+        member for member in services.observer.take_stock().members if member.uuid == removal.uuid
+    ]
+    happened = (
+        not same
+        if removal.kind == "dropped"
+        else not any(_knows(member, removal) for member in same)
+    )
     if not happened:
         discard_removal(services.files, removal)
         return Done({}, message="its commit never happened")
@@ -174,4 +215,6 @@ def finish(step: FinishRemoval, services: CareServices, *, on_progress: OnProgre
 
 
 def _knows(member: Member, removal: Removal) -> bool:
-    return member.metadata is None or not member.metadata.snapshots.keys().isdisjoint(removal.snapshots)
+    return member.metadata is None or not member.metadata.snapshots.keys().isdisjoint(
+        removal.snapshots
+    )

@@ -29,13 +29,20 @@ def list_warehouses(files: Files) -> tuple[FileInfo, ...]:
     """Every file of every table folder. Listed before the catalog is read, so that a new table's
     files are no orphans.
     """
-    namespaces = (name for name in files.folders() if name != DATA and not name.startswith((".", "_")))
+    namespaces = (
+        name for name in files.folders() if name != DATA and not name.startswith((".", "_"))
+    )
     found = (file for namespace in namespaces for file in files.list(f"{namespace}/{WAREHOUSE}"))
     return tuple(file for file in found if folder_of(file.path) and not file.path.endswith("/"))
 
 
 def find_orphans(
-    listed: Iterable[FileInfo], reached: Container[str], protected: AbstractSet[str], *, days: float, now: datetime
+    listed: Iterable[FileInfo],
+    reached: Container[str],
+    protected: AbstractSet[str],
+    *,
+    days: float,
+    now: datetime,
 ) -> dict[str, tuple[FileInfo, ...]]:
     """Old files that no table reaches, by folder. From `protected` folders nothing is removed."""
     limit = now - timedelta(days=max(days, SAFE_DAYS))
@@ -43,7 +50,12 @@ def find_orphans(
     for file in listed:
         folder = folder_of(file.path)
         used_mark = file.path == f"{folder}/{USED_MARKER}"
-        if file.modified < limit and belongs_to(file.path) not in reached and not used_mark and not below(file.path, protected):
+        if (
+            file.modified < limit
+            and belongs_to(file.path) not in reached
+            and not used_mark
+            and not below(file.path, protected)
+        ):
             found.setdefault(folder, []).append(file)
     return {folder: tuple(files) for folder, files in found.items()}
 
@@ -52,8 +64,8 @@ def lease_names(folder: str, stock: Stock, run_table: RunTable) -> tuple[str, ..
     """The leases under which somebody may be writing there: of tables in the folder, and of those
     it is named after.
 
-    A first run writes at its table's place before the catalog knows the table, a run stages its result under its own name.
-
+    A first run writes at its table's place before the catalog knows the table, a run stages its
+    result under its own name.
     """
     there = {str(table) for table, member in stock.tables.items() if member.folder == folder}
     return tuple(sorted(there | {str(table) for table in _stands_for(folder, run_table)}))
@@ -90,10 +102,15 @@ def remove_orphans(step: RemoveOrphans, services: CareServices, *, on_progress: 
             return Done({"files": 0}, message=f"nothing is removed: {look.refused}")
         doomed = look.unneeded({file.path: file.size for file in step.files})
         _mark(step.folder, doomed, look.stock, services)
-        return Done({"files": delete_files(services.files, list(doomed), on_progress=on_progress)}, sum(doomed.values()))
+        return Done(
+            {"files": delete_files(services.files, list(doomed), on_progress=on_progress)},
+            sum(doomed.values()),
+        )
 
 
-def purge_processed(step: PurgeProcessed, services: CareServices, *, on_progress: OnProgress) -> Done:
+def purge_processed(
+    step: PurgeProcessed, services: CareServices, *, on_progress: OnProgress
+) -> Done:
     """Delete landing files past their retention, except those that were made part of a table
     (`add_files`).
     """
@@ -101,7 +118,10 @@ def purge_processed(step: PurgeProcessed, services: CareServices, *, on_progress
     if look.refused:
         return Done({"files": 0}, message=f"nothing is removed: {look.refused}")
     doomed = look.unneeded({file.path: file.size for file in step.files})
-    return Done({"files": delete_files(services.files, list(doomed), on_progress=on_progress)}, sum(doomed.values()))
+    return Done(
+        {"files": delete_files(services.files, list(doomed), on_progress=on_progress)},
+        sum(doomed.values()),
+    )
 
 
 def _mark(folder: str, doomed: Collection[str], stock: Stock, services: CareServices) -> None:
@@ -110,5 +130,9 @@ def _mark(folder: str, doomed: Collection[str], stock: Stock, services: CareServ
     """
     occupied = folder in stock.folders
     of_run = run_of_hidden(_plain(folder.rpartition("/")[2]))
-    if not occupied and not of_run and all(file.path in doomed for file in services.files.list(folder)):
+    if (
+        not occupied
+        and not of_run
+        and all(file.path in doomed for file in services.files.list(folder))
+    ):
         services.files.write(f"{folder}/{USED_MARKER}", b"")

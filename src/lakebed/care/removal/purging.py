@@ -24,7 +24,9 @@ def _time_in_name(name: str) -> datetime | None:
         return None
 
 
-def purge_processed(zone: ZoneRules, files: Iterable[FileInfo], *, now: datetime) -> Iterator[PurgeProcessed]:
+def purge_processed(
+    zone: ZoneRules, files: Iterable[FileInfo], *, now: datetime
+) -> Iterator[PurgeProcessed]:
     """Age counts from the run that archived a file: the file's own time may be anything."""
     limit = now - timedelta(days=zone.spec.processed_max_age_days)
     old = tuple(file for file in files if max(file.modified, _archived(file, zone)) < limit)
@@ -39,7 +41,12 @@ def _archived(file: FileInfo, zone: ZoneRules) -> datetime:
 
 
 def purge_staging(
-    place: str, files: Iterable[FileInfo], runs: Mapping[str, RunSummary], settings: CareSettings, *, now: datetime
+    place: str,
+    files: Iterable[FileInfo],
+    runs: Mapping[str, RunSummary],
+    settings: CareSettings,
+    *,
+    now: datetime,
 ) -> Iterator[PurgeFolders]:
     """Folders of runs that ended; the run's time counts too, since its files may be links to older
     ones.
@@ -51,11 +58,24 @@ def purge_staging(
     old = [name for name, inside in folders.items() if _is_over(name, inside, runs, settings, now)]
     if old:
         size = sum(file.size for name in old for file in folders[name])
-        yield PurgeFolders(place=place, folders=tuple(sorted(old)), bytes=size, why="nobody works with them any more")
+        yield PurgeFolders(
+            place=place,
+            folders=tuple(sorted(old)),
+            bytes=size,
+            why="nobody works with them any more",
+        )
 
 
-def _is_over(name: str, inside: list[FileInfo], runs: Mapping[str, RunSummary], settings: CareSettings, now: datetime) -> bool:
-    newest = max(*(file.modified for file in inside), _time_in_name(name) or datetime.min.replace(tzinfo=UTC))
+def _is_over(
+    name: str,
+    inside: list[FileInfo],
+    runs: Mapping[str, RunSummary],
+    settings: CareSettings,
+    now: datetime,
+) -> bool:
+    newest = max(
+        *(file.modified for file in inside), _time_in_name(name) or datetime.min.replace(tzinfo=UTC)
+    )
     known = runs.get(name)
     if known and known.state == "running":
         return False
@@ -63,14 +83,23 @@ def _is_over(name: str, inside: list[FileInfo], runs: Mapping[str, RunSummary], 
 
 
 def purge_logs(
-    place: str, files: Iterable[FileInfo], runs: Mapping[str, RunSummary], settings: CareSettings, *, now: datetime
+    place: str,
+    files: Iterable[FileInfo],
+    runs: Mapping[str, RunSummary],
+    settings: CareSettings,
+    *,
+    now: datetime,
 ) -> Iterator[PurgeLogs]:
     """Logs that have not grown for long; never that of a run still under way."""
     limit = now - timedelta(days=settings.logs_max_age_days)
     going_on = {run_id for run_id, run in runs.items() if run.state == "running"}
-    old = tuple(file for file in files if file.modified < limit and _stem(file.path) not in going_on)
+    old = tuple(
+        file for file in files if file.modified < limit and _stem(file.path) not in going_on
+    )
     if old:
-        yield PurgeLogs(place=place, files=old, why=f"older than {settings.logs_max_age_days:g} days")
+        yield PurgeLogs(
+            place=place, files=old, why=f"older than {settings.logs_max_age_days:g} days"
+        )
 
 
 def _stem(path: str) -> str:
@@ -78,7 +107,12 @@ def _stem(path: str) -> str:
 
 
 def purge_runs(
-    table: TableName, runs: Iterable[RunSummary], judged: tuple[str, ...], rules: TableCare, *, now: datetime
+    table: TableName,
+    runs: Iterable[RunSummary],
+    judged: tuple[str, ...],
+    rules: TableCare,
+    *,
+    now: datetime,
 ) -> Iterator[PurgeRuns]:
     """Records beyond their number or age, given newest first; the last success stays: it says what
     the table is made of.
@@ -93,11 +127,16 @@ def purge_runs(
     )
     trim = tuple(run_id for run_id in judged if run_id not in gone)
     if gone or trim:
-        why = f"more than {rules.runs_max_per_pipeline}, or older than {rules.runs_max_age_days:g} days"
+        why = (
+            f"more than {rules.runs_max_per_pipeline}, or older than {rules.runs_max_age_days:g}"
+            " days"
+        )
         yield PurgeRuns(table=table, runs=gone, trim=trim, why=why)
 
 
-def purge_events(seen: LakeSurvey, settings: CareSettings, *, now: datetime) -> Iterator[PurgeEvents]:
+def purge_events(
+    seen: LakeSurvey, settings: CareSettings, *, now: datetime
+) -> Iterator[PurgeEvents]:
     """Events are purged only if there are old enough ones."""
     before = now - timedelta(days=settings.events_max_age_days)
     if seen.oldest_event and seen.oldest_event < before:

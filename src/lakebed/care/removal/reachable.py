@@ -27,7 +27,11 @@ class Look:
     def unneeded(self, files: Mapping[str, int]) -> dict[str, int]:
         """The files that no table or view needs; the checksum of a file is needed with it."""
         views = self.stock.views
-        return {path: size for path, size in files.items() if belongs_to(path) not in self.reached and not below(path, views)}
+        return {
+            path: size
+            for path, size in files.items()
+            if belongs_to(path) not in self.reached and not below(path, views)
+        }
 
 
 @dataclass(frozen=True)
@@ -69,12 +73,21 @@ class Reachable:
         there is none.
         """
         self.by(stock)
-        own, folder = set(self._known[member.pointer.location]), f"{member.folder or _spelt(member)}/"
+        own, folder = (
+            set(self._known[member.pointer.location]),
+            f"{member.folder or _spelt(member)}/",
+        )
         # a REST catalog keeps it under that name
         itself = member.dropped.hidden_name if member.dropped else member.pointer.table
         others = (row for row in stock.rows if row != member.pointer and row.table != itself)
-        found = (str(one.table) for one in others if any(_meets(path, own, folder) for path in self._known[one.location]))
-        view = next((f"the view in {view}" for view in stock.views if f"{view}/".startswith(folder)), "")
+        found = (
+            str(one.table)
+            for one in others
+            if any(_meets(path, own, folder) for path in self._known[one.location])
+        )
+        view = next(
+            (f"the view in {view}" for view in stock.views if f"{view}/".startswith(folder)), ""
+        )
         return next(found, view)
 
     def _forget(self, location: str) -> None:
@@ -93,4 +106,6 @@ def _meets(path: str, own: Container[str], folder: str) -> bool:
 
 
 def _spelt(member: Member) -> str:
-    return normalized_location(member.metadata.location if member.metadata else table_folder(member.pointer.location))
+    return normalized_location(
+        member.metadata.location if member.metadata else table_folder(member.pointer.location)
+    )

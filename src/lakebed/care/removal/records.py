@@ -10,13 +10,22 @@ from typing import assert_never
 from lakebed.care.outcome import Done
 from lakebed.care.removal.removal import delete_files
 from lakebed.care.services import CareServices
-from lakebed.care.steps import PurgeEvents, PurgeFolders, PurgeLogs, PurgeRuns, PurgeStep, ReapReleases
+from lakebed.care.steps import (
+    PurgeEvents,
+    PurgeFolders,
+    PurgeLogs,
+    PurgeRuns,
+    PurgeStep,
+    ReapReleases,
+)
 from lakebed.work import OnProgress
 
 _AT_ONCE = 500
 
 
-def remove_records(step: PurgeStep, services: CareServices, *, now: datetime, on_progress: OnProgress) -> Done:
+def remove_records(
+    step: PurgeStep, services: CareServices, *, now: datetime, on_progress: OnProgress
+) -> Done:
     """Carry out a step that needs no lease: nobody uses what it removes."""
     match step:
         case PurgeFolders(place=place, folders=folders):
@@ -24,16 +33,23 @@ def remove_records(step: PurgeStep, services: CareServices, *, now: datetime, on
                 services.staging[place].clear(folder)
             return Done(step.counts, step.size)
         case PurgeLogs(place=place, files=files):
-            count = delete_files(services.logs[place], [file.path for file in files], on_progress=on_progress)
+            count = delete_files(
+                services.logs[place], [file.path for file in files], on_progress=on_progress
+            )
             return Done({"files": count}, step.size)
         case PurgeEvents(before=before):
-            events, entries = services.events.delete(before=before), services.log.delete(before=before)
+            events, entries = (
+                services.events.delete(before=before),
+                services.log.delete(before=before),
+            )
             return Done({"events": events, "entries": entries})
         case PurgeRuns():
             return Done(_remove_runs(step, services))
         case ReapReleases():
             reaped = services.reap(now, False)
-            return Done({name: count for name, count in reaped.counts.items() if count}, reaped.bytes)
+            return Done(
+                {name: count for name, count in reaped.counts.items() if count}, reaped.bytes
+            )
         case _:
             assert_never(step)
 

@@ -50,7 +50,9 @@ def discard_removal(files: Files, removal: Removal) -> None:
 
 def read_removals(files: Files) -> tuple[Removal, ...]:
     """Removals that were begun and not finished."""
-    return tuple(_read(files, info.path) for info in files.list(FOLDER) if info.path.endswith(".json"))
+    return tuple(
+        _read(files, info.path) for info in files.list(FOLDER) if info.path.endswith(".json")
+    )
 
 
 def _read(files: Files, path: str) -> Removal:
@@ -88,7 +90,9 @@ def checksum_of(path: str) -> str:
 def belongs_to(path: str) -> str:
     """The file that a checksum belongs to; any other file belongs to itself."""
     folder, slash, name = path.rpartition("/")
-    return f"{folder}{slash}{name[1:-4]}" if name.startswith(".") and name.endswith(".crc") else path
+    return (
+        f"{folder}{slash}{name[1:-4]}" if name.startswith(".") and name.endswith(".crc") else path
+    )
 
 
 def below(path: str, folders: AbstractSet[str]) -> bool:
@@ -115,7 +119,9 @@ def sized(files: Files, known: Mapping[str, int | None]) -> dict[str, int]:
     return {path: size for path, size in _joined(known.items(), asked) if size is not None}
 
 
-def _joined(known: Iterable[tuple[str, int | None]], asked: Mapping[str, int | None]) -> Iterator[tuple[str, int | None]]:
+def _joined(
+    known: Iterable[tuple[str, int | None]], asked: Mapping[str, int | None]
+) -> Iterator[tuple[str, int | None]]:
     for path, size in known:
         yield path, asked[path] if size is None else size
 

@@ -98,7 +98,11 @@ class PurgeRuns(BaseCareStep):
 
     @property
     def counts(self) -> Mapping[str, int]:
-        return {name: len(found) for name, found in (("runs", self.runs), ("verdicts", self.trim)) if found}
+        return {
+            name: len(found)
+            for name, found in (("runs", self.runs), ("verdicts", self.trim))
+            if found
+        }
 
 
 @dataclass(frozen=True, kw_only=True)

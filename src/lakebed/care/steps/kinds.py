@@ -25,8 +25,8 @@ from lakebed.care.steps.tables import (
 UndoneStep = Refuse | LeaveAlone
 # Steps that are carried out under the lease of their table.
 LeasedStep = (
-    CloseDeadRuns | RemoveBranches | DropLeftovers | FinishRemoval | ExpireSnapshots | PurgeDropped | CompactFiles
-    | RewriteManifests
+    CloseDeadRuns | RemoveBranches | DropLeftovers | FinishRemoval | ExpireSnapshots | PurgeDropped
+    | CompactFiles | RewriteManifests
 )  # fmt: skip
 PurgeStep = PurgeFolders | PurgeLogs | PurgeEvents | PurgeRuns | ReapReleases
 CareStep = UndoneStep | LeasedStep | PurgeStep | RemoveOrphans | PurgeProcessed

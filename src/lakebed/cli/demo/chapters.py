@@ -53,10 +53,15 @@ class Demo:
 
 def _made(demo: Demo) -> None:
     files = demo.lake.stores.files
-    landed = [file.path for file in files.list("ecommerce/landing") if not file.path.endswith("zone.yaml")]
+    landed = [
+        file.path for file in files.list("ecommerce/landing") if not file.path.endswith("zone.yaml")
+    ]
     plans = demo.lake.plan()
     demo.facts |= {"landed": len(landed), "pipelines": [str(plan.table) for plan in plans]}
-    demo.say(f"   {demo.lake.root}: {len(landed)} files in landing zones, {len(plans)} pipelines written as SQL and Python")
+    demo.say(
+        f"   {demo.lake.root}: {len(landed)} files in landing zones, {len(plans)} pipelines written"
+        " as SQL and Python"
+    )
     for plan in plans:
         demo.say(f"   {plan.table}: {len(plan.steps)} steps")
     demo.say("   (lakebed plan shows the steps; no JVM has been started)")
@@ -73,7 +78,9 @@ def _spark(demo: Demo) -> None:
 def _layers(demo: Demo) -> None:
     result = demo.run()
     demo.facts["first"] = {str(record.table): record.state for record in result.records}
-    demo.facts["rows"] = {str(table): demo.count(table) for table in (ORDERS, CLEAN_ORDERS, REVENUE)}
+    demo.facts["rows"] = {
+        str(table): demo.count(table) for table in (ORDERS, CLEAN_ORDERS, REVENUE)
+    }
     processed = [file.path for file in demo.lake.stores.files.list(f"{_ZONE}/_processed")]
     demo.facts["processed"] = len(processed)
     demo.say(f"   the {len(processed)} order files were read once and moved to _processed/")
@@ -92,14 +99,19 @@ def _bad_day(demo: Demo) -> None:
     demo.facts["bad"] = {str(record.table): record.state for record in result.records}
     demo.facts["main_unchanged"] = unchanged
     seen = demo.count(ORDERS)
-    demo.say(f"   readers of {ORDERS} still see the {seen} rows they saw before; the file waits in its zone")
+    demo.say(
+        f"   readers of {ORDERS} still see the {seen} rows they saw before; the file waits in its"
+        " zone"
+    )
 
 
 def _repaired(demo: Demo) -> None:
     _land(demo, "179.00")
     result = demo.run()
     demo.facts["repaired"] = {str(record.table): record.state for record in result.records}
-    demo.facts["rows_after"] = {str(table): demo.count(table) for table in (ORDERS, CLEAN_ORDERS, REVENUE)}
+    demo.facts["rows_after"] = {
+        str(table): demo.count(table) for table in (ORDERS, CLEAN_ORDERS, REVENUE)
+    }
     demo.say(f"   {ORDERS} now has {demo.count(ORDERS)} rows, {REVENUE} {demo.count(REVENUE)}")
 
 
@@ -110,7 +122,10 @@ def _contention(demo: Demo) -> None:
 
 
 def _undone(demo: Demo) -> None:
-    before, mistake = demo.lake.tables.describe(REVENUE).head(), f"DELETE FROM {REVENUE} WHERE country = 'DE'"
+    before, mistake = (
+        demo.lake.tables.describe(REVENUE).head(),
+        f"DELETE FROM {REVENUE} WHERE country = 'DE'",
+    )
     try:
         demo.lake.execute(mistake)
     except GateFailed as refused:
@@ -120,10 +135,16 @@ def _undone(demo: Demo) -> None:
     demo.say(f"   the same with gates=False: {demo.count(REVENUE)} rows are left")
     undone = demo.lake.tables.rollback(REVENUE, before.id if before else "")
     demo.facts["undone"] = {"rows": demo.count(REVENUE), "runs": len(undone.undone)}
-    demo.say(f"   rolled back to snapshot {undone.to.id}: {demo.count(REVENUE)} rows. A rollback can itself be rolled back")
+    demo.say(
+        f"   rolled back to snapshot {undone.to.id}: {demo.count(REVENUE)} rows. A rollback can"
+        " itself be rolled back"
+    )
 
 
-_REVENUE = f"SELECT country, sum(revenue) AS revenue FROM {REVENUE} GROUP BY country ORDER BY revenue DESC LIMIT 3"
+_REVENUE = (
+    f"SELECT country, sum(revenue) AS revenue FROM {REVENUE} GROUP BY country ORDER BY revenue DESC"
+    " LIMIT 3"
+)
 
 
 def _asked(demo: Demo) -> None:
@@ -133,16 +154,26 @@ def _asked(demo: Demo) -> None:
         best = lake.query(_REVENUE).fetchall()
         took.append((time.perf_counter() - began) * 1000)
     shown = ", ".join(f"{country} {revenue}" for country, revenue in best)
-    demo.say(f"   {shown}: DuckDB, without a JVM, in {took[0]:.0f} ms the first time and {took[1]:.0f} ms the second")
+    demo.say(
+        f"   {shown}: DuckDB, without a JVM, in {took[0]:.0f} ms the first time and {took[1]:.0f}"
+        " ms the second"
+    )
     first, count = lake.tables.history(ORDERS)[-1].snapshot, f"SELECT count(*) FROM {ORDERS}"
-    (then,), (now,) = (next(iter(lake.query(count, at=at))) for at in (first.id if first else None, None))
+    (then,), (now,) = (
+        next(iter(lake.query(count, at=at))) for at in (first.id if first else None, None)
+    )
     demo.say(f"   {ORDERS} had {then} rows at its first snapshot and has {now} now")
     german = lake.table(CLEAN_ORDERS, columns=["amount"], where="country = 'DE'")
     rows = german.to_arrow().num_rows
     demo.say(
-        f"   lake.table(…, where=\"country = 'DE'\") is a lazy table for Polars, Arrow, pandas, DuckDB and Spark: {rows} rows"
+        "   lake.table(…, where=\"country = 'DE'\") is a lazy table for Polars, Arrow, pandas,"
+        f" DuckDB and Spark: {rows} rows"
     )
-    demo.facts |= {"best": [country for country, _ in best], "then_and_now": [then, now], "german": rows}
+    demo.facts |= {
+        "best": [country for country, _ in best],
+        "then_and_now": [then, now],
+        "german": rows,
+    }
 
 
 def _untrusted(demo: Demo) -> None:
@@ -154,12 +185,15 @@ def _untrusted(demo: Demo) -> None:
             demo.say(f"   {asked}: {refused.what}")
     found = next(iter(demo.lake.query(f"SELECT count(*) FROM {REVENUE}", untrusted=True)))
     demo.say(
-        f"   SELECT count(*) FROM {REVENUE}: {found[0]}, in a separate process that can read this table's files and nothing else"
+        f"   SELECT count(*) FROM {REVENUE}: {found[0]}, in a separate process that can read this"
+        " table's files and nothing else"
     )
 
 
 def _elsewhere(demo: Demo) -> None:
-    rows = len(demo.lake.iceberg.load_table(ORDERS.parts).scan(selected_fields=("order_id",)).to_arrow())
+    rows = len(
+        demo.lake.iceberg.load_table(ORDERS.parts).scan(selected_fields=("order_id",)).to_arrow()
+    )
     demo.facts["pyiceberg_rows"] = rows
     demo.say(f"   PyIceberg, without Spark, reads the same {rows} orders from the same files")
 

@@ -21,7 +21,9 @@ lakebed demo my-first-lake
 
 def demo(
     screen: Screen,
-    path: Annotated[str | None, typer.Argument(help="Where to create the lake. Default: a temporary folder.")] = None,
+    path: Annotated[
+        str | None, typer.Argument(help="Where to create the lake. Default: a temporary folder.")
+    ] = None,
 ) -> None:
     """Create a small shop lake and show what Lakebed can do with it."""
     from lakebed.cli.demo.demo import show

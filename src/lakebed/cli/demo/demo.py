@@ -23,7 +23,10 @@ def show(screen: Screen, path: str | None) -> None:
             demo.say(bold(f"\n{number}. {title}"))
             chapter(demo)
         seconds = time.monotonic() - demo.started
-    screen.show(demo.facts | {"root": str(root), "seconds": round(seconds, 1)}, lambda: _farewell(screen, root.folder, seconds))
+    screen.show(
+        demo.facts | {"root": str(root), "seconds": round(seconds, 1)},
+        lambda: _farewell(screen, root.folder, seconds),
+    )
 
 
 def _farewell(screen: Screen, folder: Path, seconds: float) -> None:

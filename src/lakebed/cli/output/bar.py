@@ -25,9 +25,21 @@ class Bar:
         if not self._screen.is_interactive:
             yield
             return
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TimeElapsedColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            SpinnerColumn,
+            TimeElapsedColumn,
+        )
 
-        columns = (SpinnerColumn(), MofNCompleteColumn(), BarColumn(20), description(), TimeElapsedColumn())
+        columns = (
+            SpinnerColumn(),
+            MofNCompleteColumn(),
+            BarColumn(20),
+            description(),
+            TimeElapsedColumn(),
+        )
         self._progress = Progress(*columns, console=self._screen.errors, transient=True)
         self._task = self._progress.add_task(plain(doing), total=None)
         with self._progress:

@@ -30,7 +30,10 @@ _LONGEST = 160  # characters of a bad row, on a terminal
 
 
 class BuildProgress:
-    """Prints a build while it runs. Pipelines end in several threads, so a lock keeps lines whole."""
+    """Prints a build while it runs.
+
+    Pipelines end in several threads, so a lock keeps lines whole.
+    """
 
     def __init__(self, screen: Screen) -> None:
         self.screen = screen
@@ -49,7 +52,9 @@ class BuildProgress:
         """Callbacks for the build."""
         from lakebed.pipelines import RunListener
 
-        return RunListener(on_select=self._select, on_start=self._start, on_end=self._end, on_wait=self._wait)
+        return RunListener(
+            on_select=self._select, on_start=self._start, on_end=self._end, on_wait=self._wait
+        )
 
     def live(self) -> AbstractContextManager[None]:
         """A bar with the pipelines that are running, on a terminal only."""
@@ -69,7 +74,12 @@ class BuildProgress:
         with self._lock:
             if name in self._running:
                 self._running.remove(name)
-            self.line(run_label(record), name, run_details(record), run_problems(record, longest=self.row_limit))
+            self.line(
+                run_label(record),
+                name,
+                run_details(record),
+                run_problems(record, longest=self.row_limit),
+            )
 
     def _wait(self, _: "TableName", held: "LakebedError") -> None:
         with self._lock:
@@ -82,7 +92,9 @@ class BuildProgress:
             return
         number = f"{self.done:>{len(str(self.total))}} of {self.total}"
         with self._bar.paused():
-            self.screen.say(f"{number} ", Styled(f"{label:<5}", _COLOURS.get(label, "")), f" {name} [{details}]")
+            self.screen.say(
+                f"{number} ", Styled(f"{label:<5}", _COLOURS.get(label, "")), f" {name} [{details}]"
+            )
             for text in below:
                 self.screen.say(f"    {text}")
             self._redraw()

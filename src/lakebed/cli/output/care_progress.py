@@ -54,7 +54,9 @@ class CareProgress:
 
 def counts_text(entry: "CareEntry") -> str:
     """`12 files, 1 branch`."""
-    return ", ".join(f"{format_count(count)} {_noun(name, count)}" for name, count in entry.counts.items())
+    return ", ".join(
+        f"{format_count(count)} {_noun(name, count)}" for name, count in entry.counts.items()
+    )
 
 
 def _noun(plural: str, count: int) -> str:

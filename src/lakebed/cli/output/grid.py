@@ -17,7 +17,13 @@ _LEAST = 12  # other columns shrink to this at most
 Cells = Sequence[str]
 
 
-def show(console: Console, headings: Cells, rows: Sequence[Sequence[str | Styled]], *, right: frozenset[int]) -> None:
+def show(
+    console: Console,
+    headings: Cells,
+    rows: Sequence[Sequence[str | Styled]],
+    *,
+    right: frozenset[int],
+) -> None:
     """Print rows: whole lines into a pipe; columns that fit on a terminal, or row by row."""
     cells = [[one_line(cell) for cell in row] for row in (headings, *rows)]
     texts = [[plain(cell) for cell in row] for row in cells]
@@ -31,10 +37,17 @@ def show(console: Console, headings: Cells, rows: Sequence[Sequence[str | Styled
             console.print(text, soft_wrap=True)
 
 
-def _table(cells: Sequence[Sequence[str | Styled]], widths: Sequence[int], right: frozenset[int]) -> Table:
+def _table(
+    cells: Sequence[Sequence[str | Styled]], widths: Sequence[int], right: frozenset[int]
+) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for number, (heading, width) in enumerate(zip(cells[0], widths, strict=True)):
-        table.add_column(styled_text(heading), justify="right" if number in right else "left", width=width, overflow="fold")
+        table.add_column(
+            styled_text(heading),
+            justify="right" if number in right else "left",
+            width=width,
+            overflow="fold",
+        )
     for row in cells[1:]:
         table.add_row(*map(styled_text, row))
     return table
@@ -67,8 +80,12 @@ def fitted(widths: Sequence[int], room: int) -> list[int] | None:
     return list(widths) if sum(widths) <= room else None
 
 
-def lines(rows: Sequence[Cells], widths: Sequence[int], *, right: frozenset[int] = frozenset()) -> list[str]:
-    """Headings, a rule and rows, each on one line however long; columns in `right` are right-aligned."""
+def lines(
+    rows: Sequence[Cells], widths: Sequence[int], *, right: frozenset[int] = frozenset()
+) -> list[str]:
+    """Headings, a rule and rows, each on one line however long; columns in `right` are
+    right-aligned.
+    """
     headings, *others = (_line(row, widths, right) for row in rows)
     return [headings, "─" * (sum(widths) + GAP * (len(widths) - 1)), *others]
 

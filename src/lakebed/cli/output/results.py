@@ -15,23 +15,33 @@ _WIDEST = 60  # characters of a value, on a terminal
 
 
 def show_result(screen: Screen, answer: "QueryResult", mode: str) -> str:
-    """Print a result; returns a line that says how many rows were shown, or nothing for CSV and JSON."""
+    """Print a result; returns a line that says how many rows were shown, or nothing for CSV and
+    JSON.
+    """
     from lakebed.query.results.export import write
 
     if mode == "table":
         count, more = show_table(screen, answer, most=SHOWN, widest=screen.text_limit(_WIDEST))
-        return f"the first {plural(count, 'row')} (.mode csv shows all)" if more else plural(count, "row")
+        return (
+            f"the first {plural(count, 'row')} (.mode csv shows all)"
+            if more
+            else plural(count, "row")
+        )
     write(answer, "csv" if mode == "csv" else "json", sys.stdout.buffer)
     return ""
 
 
-def show_table(screen: Screen, answer: "QueryResult", *, most: int, widest: int | None) -> tuple[int, bool]:
+def show_table(
+    screen: Screen, answer: "QueryResult", *, most: int, widest: int | None
+) -> tuple[int, bool]:
     """Print rows under headings; returns how many were shown, and whether there are more."""
     rows = iter(answer)
     shown = [[cell(value, widest) for value in row] for row in islice(rows, most)]
     more = next(rows, None) is not None
     headings = _numbered(answer.columns)
-    right = [heading for heading, type_ in zip(headings, answer.types, strict=True) if _is_number(type_)]
+    right = [
+        heading for heading, type_ in zip(headings, answer.types, strict=True) if _is_number(type_)
+    ]
     if not screen.quiet:
         screen.table(headings, shown, right=right)
     return len(shown), more

@@ -16,7 +16,11 @@ _ROWS = 3  # bad rows shown under a line
 def run_details(record: "RunRecord") -> str:
     """`draft: incremental, 12 rows, 2 gates passed in 4.1 s`."""
     if run_label(record) in {"SKIP", "NOOP"}:
-        return f"{run_source(record)}: {record.message}" if run_label(record) == "NOOP" else record.message
+        return (
+            f"{run_source(record)}: {record.message}"
+            if run_label(record) == "NOOP"
+            else record.message
+        )
     parts = [record.strategy] if record.strategy else []
     if record.message:
         parts.append(record.message)
@@ -27,10 +31,17 @@ def run_details(record: "RunRecord") -> str:
     if record.verdicts:
         passed = sum(verdict.passed for verdict in record.verdicts)
         all_passed = passed == len(record.verdicts)
-        parts.append(f"{plural(passed, 'gate')} passed" if all_passed else f"{passed} of {len(record.verdicts)} gates passed")
+        parts.append(
+            f"{plural(passed, 'gate')} passed"
+            if all_passed
+            else f"{passed} of {len(record.verdicts)} gates passed"
+        )
     if record.attempt > 1:
         parts.append(f"attempt {record.attempt}")
-    return f"{': '.join(filter(None, (run_source(record), ', '.join(parts))))} in {run_seconds(record):.1f} s"
+    return (
+        f"{': '.join(filter(None, (run_source(record), ', '.join(parts))))} in"
+        f" {run_seconds(record):.1f} s"
+    )
 
 
 def run_source(record: "RunRecord") -> str:
@@ -52,13 +63,17 @@ def run_problems(record: "RunRecord", *, longest: int | None = None) -> Iterator
         yield f"set aside: {file.path}: {file.reason}"
 
 
-def failed_gate(verdict: "Verdict", *, limit: int = _ROWS, longest: int | None = None) -> Iterator[str]:
+def failed_gate(
+    verdict: "Verdict", *, limit: int = _ROWS, longest: int | None = None
+) -> Iterator[str]:
     """A failed gate, with some of the bad rows it found."""
     found = verdict.error or plural(verdict.bad_rows, "bad row")
     about = f" ({verdict.description})" if verdict.description else ""
     yield f"gate {verdict.gate}, {verdict.severity}: {found}{about}"
     for row in verdict.sample[:limit]:
-        shown = ", ".join(f"{name}={'NULL' if value is None else value}" for name, value in row.items())
+        shown = ", ".join(
+            f"{name}={'NULL' if value is None else value}" for name, value in row.items()
+        )
         yield f"  {shorten(shown, longest)}"
     if verdict.bad_rows > limit:
         yield f"  … and {format_count(verdict.bad_rows - limit)} more"
@@ -70,4 +85,7 @@ def summary(labels: Sequence[str], took: float) -> str:
     """`Done. PASS=3 WARN=0 ERROR=1 SKIP=1 TOTAL=5 in 12.3 s`; NOOP is added if there is any."""
     count = Counter({"OK": "PASS", "FAIL": "ERROR"}.get(one, one) for one in labels)
     names = ["PASS", "WARN", "ERROR", "SKIP", *(["NOOP"] if count["NOOP"] else [])]
-    return f"Done. {' '.join(f'{name}={count[name]}' for name in names)} TOTAL={len(labels)} in {took:.1f} s"
+    return (
+        f"Done. {' '.join(f'{name}={count[name]}' for name in names)} TOTAL={len(labels)} in"
+        f" {took:.1f} s"
+    )

@@ -38,7 +38,9 @@ class Screen:
 
     @cached_property
     def lake(self) -> "Lake":
-        """The lake that the command is about: opened when first used, closed when the command ends."""
+        """The lake that the command is about: opened when first used, closed when the
+        command ends.
+        """
         from lakebed.app import open_lake
 
         return self._opened.enter_context(open_lake(self.lake_path, report=self.progress))
@@ -76,14 +78,24 @@ class Screen:
             text()
 
     def say(self, *parts: str | Styled) -> None:
-        """Print a line: its parts as they are, one after another; only `Styled` parts have a colour."""
+        """Print a line: its parts as they are, one after another; only `Styled` parts have a
+        colour.
+        """
         _print(self.console, *parts)
 
     def text_limit(self, limit: int) -> int | None:
-        """How many characters of a long text are printed: `limit` on a terminal, all (None) into a pipe."""
+        """How many characters of a long text are printed: `limit` on a terminal, all (None) into a
+        pipe.
+        """
         return limit if self.console.is_terminal else None
 
-    def table(self, headings: Sequence[str], rows: Sequence[Sequence[str | Styled]], *, right: Sequence[str] = ()) -> None:
+    def table(
+        self,
+        headings: Sequence[str],
+        rows: Sequence[Sequence[str | Styled]],
+        *,
+        right: Sequence[str] = (),
+    ) -> None:
         """Print rows under headings; columns in `right` are right-aligned."""
         from lakebed.cli.output import grid
 
@@ -113,4 +125,6 @@ def _print(console: "Console", *parts: str | Styled) -> None:
     if console.is_terminal:
         console.print(styled_text(*parts), soft_wrap=True)
     else:
-        console.file.write("".join(map(plain, parts)) + "\n")  # as it is: a console would turn tabs to spaces
+        console.file.write(
+            "".join(map(plain, parts)) + "\n"
+        )  # as it is: a console would turn tabs to spaces

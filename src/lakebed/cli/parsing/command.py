@@ -13,28 +13,44 @@ from lakebed.cli.output.screen import Screen
 from lakebed.errors import LakebedError
 
 LakeOption = Annotated[
-    str | None, typer.Option("--lake", metavar="PATH", help="The lake: a folder or s3:// address. Also LAKEBED_LAKE.")
+    str | None,
+    typer.Option(
+        "--lake", metavar="PATH", help="The lake: a folder or s3:// address. Also LAKEBED_LAKE."
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="Print errors only.")]
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
-_SHARED = {"lake": (LakeOption, None), "json": (JsonOption, False), "quiet": (QuietOption, False), "debug": (DebugOption, False)}
+_SHARED = {
+    "lake": (LakeOption, None),
+    "json": (JsonOption, False),
+    "quiet": (QuietOption, False),
+    "debug": (DebugOption, False),
+}
 
 
-def command(app: typer.Typer, name: str, *, examples: str = "") -> Callable[[Callable[..., None]], Callable[..., None]]:
+def command(
+    app: typer.Typer, name: str, *, examples: str = ""
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register a function as a command; its `Screen` is made from the shared options."""
 
     def made(function: Callable[..., None]) -> Callable[..., None]:
         @wraps(function)
         def run(context: typer.Context, **given: Any) -> None:
-            screen = _screen(context.find_root().obj or Screen(), {key: given.pop(key) for key in _SHARED})
+            screen = _screen(
+                context.find_root().obj or Screen(), {key: given.pop(key) for key in _SHARED}
+            )
             _guarded(screen, lambda: function(screen, **given))
 
         run.__signature__ = _signature(function)  # type: ignore[attr-defined]
         del run.__wrapped__
         epilog = "\n\n".join(f"  $ {line}" for line in examples.strip().splitlines())
-        app.command(name, help=inspect.getdoc(function), epilog=f"Examples:\n\n{epilog}" if examples else None)(run)
+        app.command(
+            name,
+            help=inspect.getdoc(function),
+            epilog=f"Examples:\n\n{epilog}" if examples else None,
+        )(run)
         return function
 
     return made
@@ -43,9 +59,16 @@ def command(app: typer.Typer, name: str, *, examples: str = "") -> Callable[[Cal
 def _signature(function: Callable[..., None]) -> inspect.Signature:
     own = list(inspect.signature(function).parameters.values())[1:]
     keyword = inspect.Parameter.KEYWORD_ONLY
-    shared = [inspect.Parameter(key, keyword, default=default, annotation=kind) for key, (kind, default) in _SHARED.items()]
-    context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
-    return inspect.Signature([context, *(parameter.replace(kind=keyword) for parameter in own), *shared])
+    shared = [
+        inspect.Parameter(key, keyword, default=default, annotation=kind)
+        for key, (kind, default) in _SHARED.items()
+    ]
+    context = inspect.Parameter(
+        "context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context
+    )
+    return inspect.Signature(
+        [context, *(parameter.replace(kind=keyword) for parameter in own), *shared]
+    )
 
 
 def _screen(above: Screen, given: dict[str, Any]) -> Screen:
@@ -66,7 +89,9 @@ def _guarded(screen: Screen, work: Callable[[], None]) -> None:
     except (KeyboardInterrupt, typer.Exit, typer.Abort):
         raise
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the reader has gone; without this the interpreter would complain at exit
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), 1
+        )  # the reader has gone; without this the interpreter would complain at exit
         raise typer.Exit(0) from None
     except Exception as error:
         unexpected = LakebedError(

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 _BEFORE = re.compile(r"(\d*\+|@)?(.*)", re.DOTALL)  # operators before a selector's name
 
 
-def completes(names: "Callable[[Lake], Iterable[Any]]") -> Callable[[typer.Context, str], list[str]]:
+def completes(
+    names: "Callable[[Lake], Iterable[Any]]",
+) -> Callable[[typer.Context, str], list[str]]:
     """A completion function over the names in the current lake; empty without one."""
 
     def offered(context: typer.Context, incomplete: str) -> list[str]:
@@ -43,7 +45,11 @@ def completions(names: Iterable[str], incomplete: str) -> list[str]:
     known = sorted(set(names))
     ends = Counter(end for name in known for end in _ends(name))
     whole = [name for name in known if name.startswith(begun)]
-    return [before + name for name in whole or sorted(end for end, count in ends.items() if count == 1 and end.startswith(begun))]
+    return [
+        before + name
+        for name in whole
+        or sorted(end for end, count in ends.items() if count == 1 and end.startswith(begun))
+    ]
 
 
 def _ends(name: str) -> list[str]:
@@ -51,10 +57,16 @@ def _ends(name: str) -> list[str]:
     return [".".join(parts[at:]) for at in range(1, len(parts))]
 
 
-known_tables = completes(lambda lake: (table for table in lake.stores.catalog.pointers() if not table.hidden))
-known_names = completes(lambda lake: lake.tables.readable())  # including views, and tables of other programs
+known_tables = completes(
+    lambda lake: (table for table in lake.stores.catalog.pointers() if not table.hidden)
+)
+known_names = completes(
+    lambda lake: lake.tables.readable()
+)  # including views, and tables of other programs
 dropped_tables = completes(lambda lake: (one.table for one in lake.tables.dropped()))
 known_pipelines = completes(lambda lake: lake.pipelines.load().specs)
-all_pipelines = completes(lambda lake: lake.pipelines.known())  # including unreadable drafts and deleted pipelines
+all_pipelines = completes(
+    lambda lake: lake.pipelines.known()
+)  # including unreadable drafts and deleted pipelines
 known_runs = completes(lambda lake: (record.run_id for record in lake.runs.list(limit=1000)))
 known_zones = completes(lambda lake: lake.zones.names())

@@ -12,41 +12,87 @@ from lakebed.errors import UsageError
 _PAIR = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
 
-_HELP = "silver.orders, +a, a+, 2+a, @a, tag:x, path:x, state:modified, patterns with *. Default: all."
+_HELP = (
+    "silver.orders, +a, a+, 2+a, @a, tag:x, path:x, state:modified, patterns with *. Default: all."
+)
 SelectorsArgument = Annotated[
-    list[str] | None, typer.Argument(metavar="[SELECTORS]...", help=_HELP, autocompletion=known_pipelines)
+    list[str] | None,
+    typer.Argument(metavar="[SELECTORS]...", help=_HELP, autocompletion=known_pipelines),
 ]
 SelectOption = Annotated[
     list[str] | None,
-    typer.Option("-s", "--select", metavar="SELECTOR", help="Same as SELECTORS; repeatable.", autocompletion=known_pipelines),
+    typer.Option(
+        "-s",
+        "--select",
+        metavar="SELECTOR",
+        help="Same as SELECTORS; repeatable.",
+        autocompletion=known_pipelines,
+    ),
 ]
 ExcludeOption = Annotated[
     list[str] | None,
-    typer.Option("--exclude", metavar="SELECTOR", help="Leave these out; repeatable.", autocompletion=known_pipelines),
+    typer.Option(
+        "--exclude",
+        metavar="SELECTOR",
+        help="Leave these out; repeatable.",
+        autocompletion=known_pipelines,
+    ),
 ]
 VarsOption = Annotated[
-    list[str] | None, typer.Option("--vars", metavar="KEY=VALUE", help="A variable, or several as YAML or JSON; repeatable.")
+    list[str] | None,
+    typer.Option(
+        "--vars", metavar="KEY=VALUE", help="A variable, or several as YAML or JSON; repeatable."
+    ),
 ]
 FullRefreshOption = Annotated[
-    bool, typer.Option("-f", "--full-refresh", help="Rebuild tables from scratch, from all input, including archived files.")
+    bool,
+    typer.Option(
+        "-f",
+        "--full-refresh",
+        help="Rebuild tables from scratch, from all input, including archived files.",
+    ),
 ]
-ReleasedOption = Annotated[bool, typer.Option("--released", help="Use the newest releases instead of the drafts.")]
-ThreadsOption = Annotated[int, typer.Option("--threads", min=1, max=256, help="How many pipelines may run at the same time.")]
-WaitOption = Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for a table that another run is changing.")]
+ReleasedOption = Annotated[
+    bool, typer.Option("--released", help="Use the newest releases instead of the drafts.")
+]
+ThreadsOption = Annotated[
+    int,
+    typer.Option("--threads", min=1, max=256, help="How many pipelines may run at the same time."),
+]
+WaitOption = Annotated[
+    float,
+    typer.Option("--wait", min=0, help="Seconds to wait for a table that another run is changing."),
+]
 TableArgument = Annotated[
-    str, typer.Argument(metavar="TABLE", help="namespace.layer.name, or the last parts of it.", autocompletion=known_tables)
+    str,
+    typer.Argument(
+        metavar="TABLE",
+        help="namespace.layer.name, or the last parts of it.",
+        autocompletion=known_tables,
+    ),
 ]
 PipelineArgument = Annotated[
-    str, typer.Argument(metavar="PIPELINE", help="namespace.layer.name, or the last parts of it.", autocompletion=all_pipelines)
+    str,
+    typer.Argument(
+        metavar="PIPELINE",
+        help="namespace.layer.name, or the last parts of it.",
+        autocompletion=all_pipelines,
+    ),
 ]
 AtOption = Annotated[
     str | None,
-    typer.Option("--at", metavar="POINT", help="A snapshot, tag, branch, run or time. Default: now."),
+    typer.Option(
+        "--at", metavar="POINT", help="A snapshot, tag, branch, run or time. Default: now."
+    ),
 ]
-NamespaceOption = Annotated[str | None, typer.Option("-n", "--namespace", help="Where to look for short names first.")]
+NamespaceOption = Annotated[
+    str | None, typer.Option("-n", "--namespace", help="Where to look for short names first.")
+]
 
 
-def all_selectors(arguments: Iterable[str] | None, options: Iterable[str] | None) -> tuple[str, ...]:
+def all_selectors(
+    arguments: Iterable[str] | None, options: Iterable[str] | None
+) -> tuple[str, ...]:
     """The selectors given as arguments, and those given with --select."""
     return (*(arguments or ()), *(options or ()))
 
@@ -65,7 +111,9 @@ def _variables(text: str) -> dict[str, Any]:
     tree = _plain(text, text)
     if not isinstance(tree, dict) or not all(isinstance(name, str) for name in tree):
         raise UsageError(
-            f"{text!r} is not a variable.", where="--vars", next="Write --vars day=2026-10-01, or --vars '{a: 1, b: 2}'."
+            f"{text!r} is not a variable.",
+            where="--vars",
+            next="Write --vars day=2026-10-01, or --vars '{a: 1, b: 2}'.",
         )
     return tree
 

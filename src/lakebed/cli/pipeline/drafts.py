@@ -8,7 +8,12 @@ from lakebed.cli.output.formats import format_time
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import PipelineArgument
-from lakebed.presentation.pipeline import draft_json, pipeline_json, restored_draft_json, saved_draft_json
+from lakebed.presentation.pipeline import (
+    draft_json,
+    pipeline_json,
+    restored_draft_json,
+    saved_draft_json,
+)
 
 if TYPE_CHECKING:
     from lakebed.pipelines.releases.states import PipelineState
@@ -30,14 +35,19 @@ lakebed pipeline ls --json
 
 
 def ls(screen: Screen) -> None:
-    """List pipelines: the newest release, whether the draft differs from it, and deleted pipelines."""
+    """List pipelines: the newest release, whether the draft differs from it, and deleted
+    pipelines.
+    """
     found = screen.lake.pipelines.list()
 
     def text() -> None:
         if not found:
             screen.say("no pipelines yet")
             return
-        rows = [(str(one.table), _draft_text(one), str(one.version or ""), format_time(one.released_at)) for one in found]
+        rows = [
+            (str(one.table), _draft_text(one), str(one.version or ""), format_time(one.released_at))
+            for one in found
+        ]
         screen.table(("pipeline", "draft", "release", "released (UTC)"), rows, right=("release",))
 
     screen.show([pipeline_json(one) for one in found], text)
@@ -49,7 +59,10 @@ def _draft_text(state: "PipelineState") -> str:
         "changed": f"changed since release {state.version}",
         "released": f"same as release {state.version}",
         "absent": "its folder is gone",
-        "deleted": f"deleted {format_time(state.deleted_at)}, can be restored until {format_time(state.purged_at)}",
+        "deleted": (
+            f"deleted {format_time(state.deleted_at)}, can be restored until"
+            f" {format_time(state.purged_at)}"
+        ),
     }
     return words[state.draft]
 
@@ -62,7 +75,9 @@ lakebed pipeline save silver.orders
 def save(screen: Screen, name: PipelineArgument) -> None:
     """Save the draft as it is now. Running, releasing and restoring save it too."""
     draft, is_new = screen.lake.pipelines.save(name)
-    message = f"{'saved' if is_new else 'already saved:'} draft {draft.digest[:12]} of {draft.table}"
+    message = (
+        f"{'saved' if is_new else 'already saved:'} draft {draft.digest[:12]} of {draft.table}"
+    )
     screen.show(saved_draft_json(draft, is_new=is_new), lambda: screen.say(message))
 
 
@@ -98,7 +113,10 @@ def restore(
     name: PipelineArgument,
     state: Annotated[
         str | None,
-        typer.Argument(metavar="[VERSION]", help="A release, or a saved draft's digest. Default: the last draft, if it is gone."),
+        typer.Argument(
+            metavar="[VERSION]",
+            help="A release, or a saved draft's digest. Default: the last draft, if it is gone.",
+        ),
     ] = None,
 ) -> None:
     """Make a release or a saved draft the draft again. The present draft is saved first."""
@@ -128,6 +146,9 @@ def delete(screen: Screen, name: PipelineArgument) -> None:
     until = format_time(state.purged_at)
 
     def text() -> None:
-        screen.say(f"deleted {state.table}; its table stays; until {until} UTC: lakebed pipeline restore {state.table}")
+        screen.say(
+            f"deleted {state.table}; its table stays; until {until} UTC: lakebed pipeline restore"
+            f" {state.table}"
+        )
 
     screen.show(pipeline_json(state), text)

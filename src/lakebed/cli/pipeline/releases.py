@@ -31,7 +31,9 @@ lakebed pipeline release silver.orders --vars day=2026-10-01
 """
 
 
-def release(screen: Screen, name: PipelineArgument, message: MessageOption = "", vars: VarsOption = None) -> None:
+def release(
+    screen: Screen, name: PipelineArgument, message: MessageOption = "", vars: VarsOption = None
+) -> None:
     """Check the draft and make it the next release, unless it is the same as the last one."""
     made = screen.lake.pipelines.release(name, message=message, vars=variables(vars))
     _show_made(screen, made)
@@ -47,7 +49,9 @@ def _show_made(screen: Screen, made: "ReleaseResult") -> None:
         for line in _in_short(made.changes):
             screen.say(f"  {line}")
         if made.dropped:
-            screen.say(f"  removed, because of max_versions: {', '.join(map(str, sorted(made.dropped)))}")
+            screen.say(
+                f"  removed, because of max_versions: {', '.join(map(str, sorted(made.dropped)))}"
+            )
 
     screen.show(made_release_json(made), text)
 
@@ -73,10 +77,21 @@ def releases(screen: Screen, name: PipelineArgument) -> None:
             screen.say("no releases yet: make one with lakebed pipeline release")
             return
         rows = [
-            (str(one.version), format_time(one.at), one.who, str(len(one.files)), one.digest[:12], one.message.split("\n")[0])
+            (
+                str(one.version),
+                format_time(one.at),
+                one.who,
+                str(len(one.files)),
+                one.digest[:12],
+                one.message.split("\n")[0],
+            )
             for one in found
         ]
-        screen.table(("release", "at (UTC)", "who", "files", "digest", "message"), rows, right=("release", "files"))
+        screen.table(
+            ("release", "at (UTC)", "who", "files", "digest", "message"),
+            rows,
+            right=("release", "files"),
+        )
 
     screen.show([release_json(one) for one in found], text)
 
@@ -91,8 +106,12 @@ lakebed pipeline diff silver.orders draft 3
 def diff(
     screen: Screen,
     name: PipelineArgument,
-    one: Annotated[str, typer.Argument(metavar="FROM", help="A release, a saved draft's digest, or draft.")],
-    other: Annotated[str, typer.Argument(metavar="[TO]", help="Likewise. Default: the draft.")] = "draft",
+    one: Annotated[
+        str, typer.Argument(metavar="FROM", help="A release, a saved draft's digest, or draft.")
+    ],
+    other: Annotated[
+        str, typer.Argument(metavar="[TO]", help="Likewise. Default: the draft.")
+    ] = "draft",
 ) -> None:
     """Compare two releases or drafts of a pipeline, as a unified diff."""
     found = screen.lake.pipelines.diff(name, one, other)
@@ -119,7 +138,9 @@ lakebed pipeline rollback silver.orders 2 -m "3 lost rows"
 def rollback(
     screen: Screen,
     name: PipelineArgument,
-    version: Annotated[int, typer.Argument(metavar="RELEASE", min=1, help="The release to go back to.")],
+    version: Annotated[
+        int, typer.Argument(metavar="RELEASE", min=1, help="The release to go back to.")
+    ],
     message: MessageOption = "",
 ) -> None:
     """Make a new release with the files of an earlier one. The draft does not change."""

@@ -26,14 +26,22 @@ class SqlCompleter(Completer):
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
 
-    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+    def get_completions(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> Iterable[Completion]:
         before = document.text_before_cursor
-        for offer in suggestions(before, self._shell.names(), self._shell.columns_of, sorted(ALLOWED)):
+        for offer in suggestions(
+            before, self._shell.names(), self._shell.columns_of, sorted(ALLOWED)
+        ):
             yield Completion(offer.word, start_position=-offer.replaces, display_meta=offer.about)
 
 
 def prompted(
-    shell: Shell, history: Path | None, *, input: "Input | None" = None, output: "Output | None" = None
+    shell: Shell,
+    history: Path | None,
+    *,
+    input: "Input | None" = None,
+    output: "Output | None" = None,
 ) -> Iterator[str]:
     """Statements and dot commands as typed, until Ctrl-D. Ctrl-C discards a statement."""
     session: PromptSession[str] = PromptSession(
@@ -49,7 +57,9 @@ def prompted(
     )
     while True:
         try:
-            text = session.prompt(f"{shell.namespace or 'lake'}{f' at {shell.at}' if shell.at else ''}> ")
+            text = session.prompt(
+                f"{shell.namespace or 'lake'}{f' at {shell.at}' if shell.at else ''}> "
+            )
         except KeyboardInterrupt:
             continue
         except EOFError:
@@ -69,7 +79,11 @@ def _parts(text: str) -> Iterator[str]:
 
 def _is_whole(text: str) -> bool:
     """Whether Enter runs it: a dot command, nothing, or statements that end with a semicolon."""
-    return not text.strip() or text.lstrip().startswith(".") or (text.rstrip().endswith(";") and not split_statements(text)[1])
+    return (
+        not text.strip()
+        or text.lstrip().startswith(".")
+        or (text.rstrip().endswith(";") and not split_statements(text)[1])
+    )
 
 
 def _history(file: Path | None) -> History:

@@ -44,7 +44,12 @@ class Shell:
         with self.lake.query(sql, at=self.at, namespace=self.namespace, route="shell") as answer:
             shown = show_result(self.screen, answer, self.mode)
         if shown:
-            self.screen.say(Styled(f"{shown}{f' in {time.perf_counter() - began:.3f} s' if self.timer else ''}", "dim"))
+            self.screen.say(
+                Styled(
+                    f"{shown}{f' in {time.perf_counter() - began:.3f} s' if self.timer else ''}",
+                    "dim",
+                )
+            )
 
     # -- dot commands
 
@@ -66,9 +71,12 @@ class Shell:
 
     def _help(self, _: str) -> None:
         self.screen.say(
-            "Statements are DuckDB's SQL, end with ; and may span lines. Tables: namespace.layer.name, or the last parts of it."
+            "Statements are DuckDB's SQL, end with ; and may span lines. Tables:"
+            " namespace.layer.name, or the last parts of it."
         )
-        self.screen.table(["command", "what it does"], [[name, about] for name, about in DOT_COMMANDS.items()])
+        self.screen.table(
+            ["command", "what it does"], [[name, about] for name, about in DOT_COMMANDS.items()]
+        )
 
     def _tables(self, pattern: str) -> None:
         from lakebed.tables.lookup.names import tables_matching
@@ -78,13 +86,20 @@ class Shell:
 
     def _schema(self, name: str) -> None:
         if not name:
-            raise UsageError(".schema needs the name of a table.", next="For example: .schema orders")
+            raise UsageError(
+                ".schema needs the name of a table.", next="For example: .schema orders"
+            )
         columns = self.lake.tables.columns(name)
-        self.screen.table(["column", "type", "needed"], [[one.name, one.type, "yes" if one.required else ""] for one in columns])
+        self.screen.table(
+            ["column", "type", "needed"],
+            [[one.name, one.type, "yes" if one.required else ""] for one in columns],
+        )
 
     def _at(self, point: str) -> None:
         self.at = None if point in ("", "now") else point
-        self.screen.say(f"Tables are read as of {self.at}." if self.at else "Tables are read as of now.")
+        self.screen.say(
+            f"Tables are read as of {self.at}." if self.at else "Tables are read as of now."
+        )
 
     def _mode(self, mode: str) -> None:
         if mode not in MODES:
@@ -110,7 +125,9 @@ class Shell:
         """A table's columns; none if there is no such table."""
         if table not in self._columns:
             try:
-                self._columns[table] = tuple(column.name for column in self.lake.tables.columns(table))
+                self._columns[table] = tuple(
+                    column.name for column in self.lake.tables.columns(table)
+                )
             except LakebedError:
                 return ()
         return self._columns[table]

@@ -15,11 +15,13 @@ DOT_COMMANDS = {
 }
 MODES = ("table", "csv", "json")
 KEYWORDS = (
-    "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "QUALIFY", "LIMIT", "OFFSET", "JOIN", "LEFT JOIN", "RIGHT JOIN",
-    "FULL JOIN", "CROSS JOIN", "ASOF JOIN", "ANTI JOIN", "SEMI JOIN", "ON", "USING", "WITH", "AS", "UNION ALL", "UNION", "EXCEPT",
-    "INTERSECT", "DISTINCT", "CASE", "WHEN", "THEN", "ELSE", "END", "AND", "OR", "NOT", "IN", "IS NULL", "IS NOT NULL", "BETWEEN",
-    "LIKE", "ILIKE", "EXISTS", "VALUES", "OVER", "PARTITION BY", "WINDOW", "FILTER", "EXCLUDE", "REPLACE", "ASC", "DESC",
-    "NULLS FIRST", "NULLS LAST", "INTERVAL", "DATE", "TIMESTAMP", "CAST", "TRUE", "FALSE", "NULL",
+    "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "QUALIFY", "LIMIT", "OFFSET",
+    "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN", "ASOF JOIN", "ANTI JOIN",
+    "SEMI JOIN", "ON", "USING", "WITH", "AS", "UNION ALL", "UNION", "EXCEPT", "INTERSECT",
+    "DISTINCT", "CASE", "WHEN", "THEN", "ELSE", "END", "AND", "OR", "NOT", "IN", "IS NULL",
+    "IS NOT NULL", "BETWEEN", "LIKE", "ILIKE", "EXISTS", "VALUES", "OVER", "PARTITION BY", "WINDOW",
+    "FILTER", "EXCLUDE", "REPLACE", "ASC", "DESC", "NULLS FIRST", "NULLS LAST", "INTERVAL", "DATE",
+    "TIMESTAMP", "CAST", "TRUE", "FALSE", "NULL",
 )  # fmt: skip
 _SKIPPED = re.compile(
     r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*.*?\*/|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$|(?P<end>;)|(?P<open>['"]|/\*|\$\w*\$)|.""",
@@ -59,7 +61,10 @@ class Suggestion:
 
 
 def suggestions(
-    text: str, tables: Sequence[str], columns: Callable[[str], Iterable[str]], functions: Iterable[str]
+    text: str,
+    tables: Sequence[str],
+    columns: Callable[[str], Iterable[str]],
+    functions: Iterable[str],
 ) -> Iterator[Suggestion]:
     """Commands after a dot, tables after FROM, otherwise columns, functions and keywords."""
     begun = _begun(text)
@@ -82,13 +87,19 @@ def _begun(text: str) -> str:
 def _in_select_list(text: str) -> bool:
     """Whether the last comma is in a list of columns: no FROM since the last SELECT."""
     folded = text.casefold()
-    return folded.rfind("select") > folded.rfind("from") and folded.rfind("select") > folded.rfind("join")
+    return folded.rfind("select") > folded.rfind("from") and folded.rfind("select") > folded.rfind(
+        "join"
+    )
 
 
 def _dots(text: str, tables: Sequence[str]) -> Iterator[Suggestion]:
     command, space, rest = text.partition(" ")
     if not space:
-        yield from (Suggestion(name, len(command), about) for name, about in DOT_COMMANDS.items() if name.startswith(command))
+        yield from (
+            Suggestion(name, len(command), about)
+            for name, about in DOT_COMMANDS.items()
+            if name.startswith(command)
+        )
     elif command == ".schema":
         yield from _tables(rest.lstrip(), tables)
     elif command in (".mode", ".timer", ".at"):
@@ -107,10 +118,16 @@ def _tables(begun: str, tables: Sequence[str]) -> Iterator[Suggestion]:
 
 def quoted(name: str) -> str:
     """A table's name, quoted for SQL where needed."""
-    return name if '"' in name else ".".join(part if _BARE.fullmatch(part) else f'"{part}"' for part in name.split("."))
+    return (
+        name
+        if '"' in name
+        else ".".join(part if _BARE.fullmatch(part) else f'"{part}"' for part in name.split("."))
+    )
 
 
-def _columns(text: str, begun: str, columns: Callable[[str], Iterable[str]]) -> Iterator[Suggestion]:
+def _columns(
+    text: str, begun: str, columns: Callable[[str], Iterable[str]]
+) -> Iterator[Suggestion]:
     wanted = begun.rpartition(".")[2]
     named = dict.fromkeys(found.replace('"', "") for found in _FROM.findall(text))
     for table in named:
@@ -118,4 +135,8 @@ def _columns(text: str, begun: str, columns: Callable[[str], Iterable[str]]) -> 
 
 
 def _fitting(begun: str, words: Iterable[str], about: str) -> Iterator[Suggestion]:
-    yield from (Suggestion(word, len(begun), about) for word in words if word.casefold().startswith(begun.casefold()))
+    yield from (
+        Suggestion(word, len(begun), about)
+        for word in words
+        if word.casefold().startswith(begun.casefold())
+    )

@@ -39,12 +39,21 @@ def describe(screen: Screen, name: TableArgument) -> None:
 
     def text() -> None:
         screen.say(bold(table))
-        screen.say(f"  rows {format_count(facts['rows'])} · files {format_count(facts['files'])} · {format_size(facts['bytes'])}")
+        screen.say(
+            f"  rows {format_count(facts['rows'])} · files {format_count(facts['files'])} ·"
+            f" {format_size(facts['bytes'])}"
+        )
         screen.say(f"  updated {format_time(metadata.updated_at)} UTC · {metadata.location}")
-        for label, parts in (("partitioned by", metadata.partition_by), ("sorted by", metadata.sort_by)):
+        for label, parts in (
+            ("partitioned by", metadata.partition_by),
+            ("sorted by", metadata.sort_by),
+        ):
             if parts:
                 screen.say(f"  {label} {', '.join(parts)}")
-        columns = [(column.name, column.type, "required" if column.required else "", column.doc) for column in metadata.columns]
+        columns = [
+            (column.name, column.type, "required" if column.required else "", column.doc)
+            for column in metadata.columns
+        ]
         screen.table(("column", "type", "", "description"), columns)
         refs = [(ref.name, ref.kind, str(ref.snapshot)) for ref in metadata.refs.values()]
         if refs:
@@ -57,7 +66,10 @@ def _view(screen: Screen, name: "TableName", view: "ViewMetadata") -> None:
     def text() -> None:
         screen.say(bold(name), " (view)")
         screen.say(f"  updated {format_time(view.updated_at)} UTC · {view.location}")
-        screen.table(("column", "type", "description"), [(column.name, column.type, column.doc) for column in view.columns])
+        screen.table(
+            ("column", "type", "description"),
+            [(column.name, column.type, column.doc) for column in view.columns],
+        )
         screen.say(view.sql)
 
     screen.show(view_json(name, view), text)

@@ -29,12 +29,21 @@ lakebed table diff orders before_migration main --key order_id
 def diff(
     screen: Screen,
     name: TableArgument,
-    before: Annotated[str, typer.Argument(metavar="POINT", help="A snapshot, tag, branch, run or time.")],
-    after: Annotated[str | None, typer.Argument(metavar="[POINT]", help="Another one. Default: now.")] = None,
-    key: Annotated[
-        list[str] | None, typer.Option("--key", help="Column that identifies a row; repeatable. Default: the pipeline's key.")
+    before: Annotated[
+        str, typer.Argument(metavar="POINT", help="A snapshot, tag, branch, run or time.")
+    ],
+    after: Annotated[
+        str | None, typer.Argument(metavar="[POINT]", help="Another one. Default: now.")
     ] = None,
-    examples: Annotated[int, typer.Option("--examples", min=0, help="How many rows of each kind to show.")] = 5,
+    key: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--key", help="Column that identifies a row; repeatable. Default: the pipeline's key."
+        ),
+    ] = None,
+    examples: Annotated[
+        int, typer.Option("--examples", min=0, help="How many rows of each kind to show.")
+    ] = 5,
 ) -> None:
     """Compare a table at two points: columns, rows by key, statistics of each column."""
     with screen.spinner("comparing"):
@@ -43,13 +52,24 @@ def diff(
     def text() -> None:
         old, new = found.before, found.after
         by = f"by {', '.join(found.keys)}" if found.keys else "as a whole, since no key is known"
-        screen.say(f"from snapshot {old.id} ({format_time(old.at)}) to {new.id} ({format_time(new.at)}), rows compared {by}")
+        screen.say(
+            f"from snapshot {old.id} ({format_time(old.at)}) to {new.id} ({format_time(new.at)}),"
+            f" rows compared {by}"
+        )
         for change in found.columns:
-            screen.say(f"  column {change.name} {change.kind}: {change.before or '–'} → {change.after or '–'}")
-        screen.say("  " + " · ".join(f"{kind} {format_count(count)}" for kind, count in found.rows.items()))
+            screen.say(
+                f"  column {change.name} {change.kind}: {change.before or '–'} →"
+                f" {change.after or '–'}"
+            )
+        screen.say(
+            "  " + " · ".join(f"{kind} {format_count(count)}" for kind, count in found.rows.items())
+        )
         figures = [one for one in found.figures if one.differs]
         if figures:
-            screen.table(("column", "figure", "before", "after"), [line for one in figures for line in _figures(one)])
+            screen.table(
+                ("column", "figure", "before", "after"),
+                [line for one in figures for line in _figures(one)],
+            )
         for kind, rows in found.examples.items():
             for row in rows:
                 screen.say(f"  {kind}: {_example(row)}")
@@ -65,9 +85,15 @@ def _figures(one: "ColumnFigures") -> list[tuple[str, str, str, str]]:
 def _example(row: "Example") -> str:
     before, after = row.before, row.after
     if before is None or after is None:
-        return " ".join(f"{name}={_value(value)}" for name, value in (before or after or {}).items())
+        return " ".join(
+            f"{name}={_value(value)}" for name, value in (before or after or {}).items()
+        )
     return " ".join(
-        f"{name}={_value(value)}" if before[name] == value else f"{name}={_value(before[name])}→{_value(value)}"
+        (
+            f"{name}={_value(value)}"
+            if before[name] == value
+            else f"{name}={_value(before[name])}→{_value(value)}"
+        )
         for name, value in after.items()
     )
 

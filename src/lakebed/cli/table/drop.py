@@ -10,7 +10,12 @@ from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.completion import dropped_tables
 from lakebed.cli.parsing.options import TableArgument
 from lakebed.names import ForeignName
-from lakebed.presentation.table import dropped_json, dropped_view_json, just_dropped_json, table_name_json
+from lakebed.presentation.table import (
+    dropped_json,
+    dropped_view_json,
+    just_dropped_json,
+    table_name_json,
+)
 
 
 def add_to(noun: typer.Typer) -> None:
@@ -26,8 +31,15 @@ lakebed table rename orders shop.silver.orders_old
 """
 
 
-def rename(screen: Screen, name: TableArgument, to: Annotated[str, typer.Argument(help="namespace.layer.name")]) -> None:
-    """Rename a table. Its files and history stay. If it has a pipeline, that will create a new table."""
+def rename(
+    screen: Screen,
+    name: TableArgument,
+    to: Annotated[str, typer.Argument(help="namespace.layer.name")],
+) -> None:
+    """Rename a table.
+
+    Its files and history stay. If it has a pipeline, that will create a new table.
+    """
     table = screen.lake.tables.rename(name, to)
     screen.show(table_name_json(table), lambda: screen.say(f"renamed to {table}"))
 
@@ -38,12 +50,18 @@ lakebed table drop orders_old
 
 
 def drop(screen: Screen, name: TableArgument) -> None:
-    """Drop a table or view. A table's files stay for a while: `lakebed table restore` brings it back."""
+    """Drop a table or view.
+
+    A table's files stay for a while: `lakebed table restore` brings it back.
+    """
     lake = screen.lake
     found, view = lake.tables.find_readable(name)
     if view and not isinstance(found, ForeignName):
         lake.tables.drop_view(found)
-        screen.show(dropped_view_json(found), lambda: screen.say(f"dropped the view {found}; its pipeline can create it again"))
+        screen.show(
+            dropped_view_json(found),
+            lambda: screen.say(f"dropped the view {found}; its pipeline can create it again"),
+        )
         return
     gone = lake.tables.drop(name)
 
@@ -68,7 +86,10 @@ def dropped(screen: Screen) -> None:
         if not rows:
             screen.say("no dropped tables")
             return
-        screen.table(("table", "dropped (UTC)", "uuid"), [(str(one.table), format_time(one.at), one.uuid) for one in known])
+        screen.table(
+            ("table", "dropped (UTC)", "uuid"),
+            [(str(one.table), format_time(one.at), one.uuid) for one in known],
+        )
 
     screen.show(rows, text)
 
@@ -82,9 +103,15 @@ lakebed table restore orders --to shop.silver.orders_again
 def restore(
     screen: Screen,
     name: Annotated[
-        str, typer.Argument(help="The dropped table's name, the last parts of it, or its uuid.", autocompletion=dropped_tables)
+        str,
+        typer.Argument(
+            help="The dropped table's name, the last parts of it, or its uuid.",
+            autocompletion=dropped_tables,
+        ),
     ],
-    to: Annotated[str | None, typer.Option("--to", metavar="TABLE", help="A new name: namespace.layer.name.")] = None,
+    to: Annotated[
+        str | None, typer.Option("--to", metavar="TABLE", help="A new name: namespace.layer.name.")
+    ] = None,
 ) -> None:
     """Restore a dropped table with all its rows and history."""
     table = screen.lake.tables.restore(name, to=to)

@@ -47,7 +47,9 @@ def history(
             )
             for row, change in zip(rows, changes, strict=False)
         ]
-        screen.table(("snapshot", "at (UTC)", "what", *numbers, "run or detail"), shown, right=numbers)
+        screen.table(
+            ("snapshot", "at (UTC)", "what", *numbers, "run or detail"), shown, right=numbers
+        )
         if len(changes) > limit:
             screen.say(f"… and {len(changes) - limit} older; show more with --limit")
 

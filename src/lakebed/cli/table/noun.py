@@ -7,7 +7,10 @@ from lakebed.cli.table import describe, diff, drop, history, refs, rollback, wri
 
 def add_to(app: typer.Typer) -> None:
     """Give the app the noun `table`."""
-    noun = typer.Typer(no_args_is_help=True, help="About one table: describe, history, diff, rollback, tag, clone, drop …")
+    noun = typer.Typer(
+        no_args_is_help=True,
+        help="About one table: describe, history, diff, rollback, tag, clone, drop …",
+    )
     for commands in (describe, history, diff, rollback, refs, drop, write):
         commands.add_to(noun)
     app.add_typer(noun, name="table")

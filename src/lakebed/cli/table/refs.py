@@ -33,7 +33,9 @@ def tag(
 ) -> None:
     """Tag a snapshot of a table. Tagged snapshots do not expire."""
     snapshot = screen.lake.tables.tag(name, tag, at=at, replace=replace)
-    screen.show(tag_json(tag, snapshot), lambda: screen.say(f"tagged snapshot {snapshot.id} as {tag}"))
+    screen.show(
+        tag_json(tag, snapshot), lambda: screen.say(f"tagged snapshot {snapshot.id} as {tag}")
+    )
 
 
 _UNTAG = """
@@ -41,7 +43,11 @@ lakebed table untag orders before_migration
 """
 
 
-def untag(screen: Screen, name: TableArgument, ref: Annotated[str, typer.Argument(help="A tag or branch.")]) -> None:
+def untag(
+    screen: Screen,
+    name: TableArgument,
+    ref: Annotated[str, typer.Argument(help="A tag or branch.")],
+) -> None:
     """Remove a tag or a branch. Snapshots that only it kept may expire."""
     screen.lake.tables.untag(name, ref)
     screen.show(removed_ref_json(ref), lambda: screen.say(f"removed {ref}"))
@@ -57,16 +63,26 @@ lakebed table clone orders --branch experiment
 def clone(
     screen: Screen,
     name: TableArgument,
-    to: Annotated[str | None, typer.Argument(metavar="[TABLE]", help="The new table: namespace.layer.name.")] = None,
+    to: Annotated[
+        str | None, typer.Argument(metavar="[TABLE]", help="The new table: namespace.layer.name.")
+    ] = None,
     at: AtOption = None,
-    branch: Annotated[str | None, typer.Option("--branch", metavar="NAME", help="Make a branch of the table instead.")] = None,
+    branch: Annotated[
+        str | None,
+        typer.Option("--branch", metavar="NAME", help="Make a branch of the table instead."),
+    ] = None,
 ) -> None:
     """Make a new table or branch from a table. No files are copied; neither affects the other."""
     if (to is None) == (branch is None):
-        raise UsageError("a clone is a new table or a branch.", next="Give a table's name, or --branch NAME.")
+        raise UsageError(
+            "a clone is a new table or a branch.", next="Give a table's name, or --branch NAME."
+        )
     lake = screen.lake
     if branch:
-        made = f"{lake.tables.find(name)} branch {branch} at snapshot {lake.tables.branch(name, branch, at=at).id}"
+        made = (
+            f"{lake.tables.find(name)} branch {branch} at snapshot"
+            f" {lake.tables.branch(name, branch, at=at).id}"
+        )
     else:
         made = str(lake.tables.clone(name, to or "", at=at))
     screen.show(clone_json(made), lambda: screen.say(f"made {made}"))

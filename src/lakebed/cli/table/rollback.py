@@ -30,20 +30,37 @@ def rollback(
     screen: Screen,
     name: TableArgument,
     to: Annotated[str, typer.Option("--to", metavar="POINT", help="A snapshot, tag, run or time.")],
-    requeue: Annotated[bool, typer.Option("--requeue", help="Queue files of undone runs again for the next run.")] = False,
-    hold: Annotated[bool, typer.Option("--hold", help="Exclude files of undone runs: no run reads them.")] = False,
-    wait: Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for a run that is changing the table.")] = 0.0,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")] = False,
+    requeue: Annotated[
+        bool, typer.Option("--requeue", help="Queue files of undone runs again for the next run.")
+    ] = False,
+    hold: Annotated[
+        bool, typer.Option("--hold", help="Exclude files of undone runs: no run reads them.")
+    ] = False,
+    wait: Annotated[
+        float,
+        typer.Option("--wait", min=0, help="Seconds to wait for a run that is changing the table."),
+    ] = 0.0,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")
+    ] = False,
 ) -> None:
     """Roll a table back to an earlier snapshot. Nothing is lost: roll forward the same way."""
     from lakebed.errors import UsageError
 
     if requeue and hold:
-        raise UsageError("files are either requeued or excluded, not both.", next="Choose --requeue or --hold.")
+        raise UsageError(
+            "files are either requeued or excluded, not both.", next="Choose --requeue or --hold."
+        )
     files: UndoneFiles | None = "requeue" if requeue else "exclude" if hold else None
     tables = screen.lake.tables
-    plan = tables.plan_rollback(name, to, files=files) if dry_run else tables.rollback(name, to, files=files, wait=wait)
-    screen.show(rollback_json(plan, done=not dry_run), lambda: _print_rollback(screen, plan, dry_run))
+    plan = (
+        tables.plan_rollback(name, to, files=files)
+        if dry_run
+        else tables.rollback(name, to, files=files, wait=wait)
+    )
+    screen.show(
+        rollback_json(plan, done=not dry_run), lambda: _print_rollback(screen, plan, dry_run)
+    )
 
 
 def _print_rollback(screen: Screen, plan: "Rollback", dry_run: bool) -> None:

@@ -14,7 +14,9 @@ from lakebed.presentation.table import manual_change_json
 if TYPE_CHECKING:
     from lakebed.ports import RunRecord
 
-GatesOption = Annotated[bool, typer.Option("--no-gates", help="Skip the gates of the table's pipeline.")]
+GatesOption = Annotated[
+    bool, typer.Option("--no-gates", help="Skip the gates of the table's pipeline.")
+]
 
 
 def add_to(noun: typer.Typer) -> None:
@@ -32,7 +34,9 @@ lakebed table execute "ALTER TABLE orders ADD COLUMN note STRING"
 
 def execute(
     screen: Screen,
-    statement: Annotated[str, typer.Argument(help="One INSERT, UPDATE, DELETE, MERGE or ALTER TABLE, in Spark SQL.")],
+    statement: Annotated[
+        str, typer.Argument(help="One INSERT, UPDATE, DELETE, MERGE or ALTER TABLE, in Spark SQL.")
+    ],
     no_gates: GatesOption = False,
 ) -> None:
     """Change a table manually: on a branch, published in one step once the gates pass."""
@@ -52,14 +56,26 @@ def write(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="TABLE", help="namespace.layer.name, or the last parts of an existing one.", autocompletion=known_tables
+            metavar="TABLE",
+            help="namespace.layer.name, or the last parts of an existing one.",
+            autocompletion=known_tables,
         ),
     ],
-    file: Annotated[Path, typer.Argument(help="A Parquet, CSV or JSON-lines file on this machine.")],
-    mode: Annotated[str, typer.Option("--mode", help="A strategy: append, overwrite, merge …")] = "append",
-    key: Annotated[list[str] | None, typer.Option("--key", help="Column that identifies a row; repeatable.")] = None,
-    order: Annotated[str | None, typer.Option("--order", help="Column that tells which of two rows is newer.")] = None,
-    on_schema_change: Annotated[str, typer.Option("--on-schema-change", help="fail, append or sync.")] = "fail",
+    file: Annotated[
+        Path, typer.Argument(help="A Parquet, CSV or JSON-lines file on this machine.")
+    ],
+    mode: Annotated[
+        str, typer.Option("--mode", help="A strategy: append, overwrite, merge …")
+    ] = "append",
+    key: Annotated[
+        list[str] | None, typer.Option("--key", help="Column that identifies a row; repeatable.")
+    ] = None,
+    order: Annotated[
+        str | None, typer.Option("--order", help="Column that tells which of two rows is newer.")
+    ] = None,
+    on_schema_change: Annotated[
+        str, typer.Option("--on-schema-change", help="fail, append or sync.")
+    ] = "fail",
     no_gates: GatesOption = False,
 ) -> None:
     """Write the rows of a file to a table, which is created if it does not exist."""
@@ -68,7 +84,13 @@ def write(
     rows = read_rows(file)
     with screen.spinner("writing"):
         record = screen.lake.write(
-            name, rows, mode=mode, key=key or (), order=order, on_schema_change=on_schema_change, gates=not no_gates
+            name,
+            rows,
+            mode=mode,
+            key=key or (),
+            order=order,
+            on_schema_change=on_schema_change,
+            gates=not no_gates,
         )
     _print_change(screen, record)
 

@@ -14,8 +14,9 @@ from lakebed.errors import BadBatch
 def frame_reader(frame: Any) -> Any:
     """A `pyarrow.RecordBatchReader` over the rows of a frame; None for anything else.
 
-    Accepts pandas, Polars (also lazy), Arrow's tables, batches, readers and datasets, and everything with Arrow's PyCapsule
-    interface: DuckDB's relations, lazy tables, query results, frames of other libraries.
+    Accepts pandas, Polars (also lazy), Arrow's tables, batches, readers and datasets, and
+    everything with Arrow's PyCapsule interface: DuckDB's relations, lazy tables, query results,
+    frames of other libraries.
     """
     library, kind = type(frame).__module__.split(".")[0], type(frame).__name__
     try:
@@ -42,7 +43,8 @@ def unreadable_frame(reason: str) -> BadBatch:
 def _of_stream(frame: Any) -> Any:
     if "BIT" in (types := [str(type_) for type_ in getattr(frame, "types", ())]):
         raise unreadable_frame(
-            f"the column {frame.columns[types.index('BIT')]!r} is of DuckDB's type BIT, which Arrow does not have"
+            f"the column {frame.columns[types.index('BIT')]!r} is of DuckDB's type BIT, which Arrow"
+            " does not have"
         )
     try:
         return pa.RecordBatchReader.from_stream(frame)
@@ -51,7 +53,9 @@ def _of_stream(frame: Any) -> Any:
         if len(names) > 1 and hasattr(frame, "select"):
             for name in names:
                 _of_stream(frame.select(name))
-        raise unreadable_frame(f"{', '.join(map(repr, names))}: {error}" if names else str(error)) from error
+        raise unreadable_frame(
+            f"{', '.join(map(repr, names))}: {error}" if names else str(error)
+        ) from error
 
 
 def _of_lazy(frame: Any) -> Any:
@@ -80,7 +84,9 @@ def _refuse_mixed_times(values: Iterable[Any], column: Any) -> None:
     """Raise for mixed kinds of times: Arrow would drop the time of day, or take a time without a
     zone as UTC.
     """
-    kinds = {_kind(value) for value in values if isinstance(value, date) and value == value}  # NaT is not equal to itself
+    kinds = {
+        _kind(value) for value in values if isinstance(value, date) and value == value
+    }  # NaT is not equal to itself
     if len(kinds) > 1:
         raise unreadable_frame(f"the column {str(column)!r} mixes {' and '.join(sorted(kinds))}")
 

@@ -16,7 +16,11 @@ from lakebed.types import Array, ColumnType, Map, Primitive, Struct, is_storable
 _ROWS = 65_536
 _BYTES = 16 * 1024 * 1024
 _DIGITS = 38
-_EXTENSIONS = {pa.UuidType: pa.large_string(), pa.JsonType: pa.large_string(), pa.Bool8Type: pa.bool_()}
+_EXTENSIONS = {
+    pa.UuidType: pa.large_string(),
+    pa.JsonType: pa.large_string(),
+    pa.Bool8Type: pa.bool_(),
+}
 _PLAIN = {
     pa.bool_(): pa.bool_(),
     **dict.fromkeys((pa.int8(), pa.int16(), pa.int32(), pa.uint8(), pa.uint16()), pa.int32()),
@@ -36,14 +40,21 @@ def storable_schema(schema: Any, known: Mapping[str, ColumnType]) -> Any:
     One without values takes its type from `known`: the table's types by folded name.
     """
     _refuse_names([field.name for field in schema], "")
-    return pa.schema([pa.field(field.name, _kept(field.type, field.name, known.get(field.name.casefold()))) for field in schema])
+    return pa.schema(
+        [
+            pa.field(field.name, _kept(field.type, field.name, known.get(field.name.casefold())))
+            for field in schema
+        ]
+    )
 
 
 def as_storable(batches: Iterable[Any], schema: Any) -> Iterator[Any]:
     """The same rows with exactly these types, in batches of some megabytes."""
     for batch in batches:
         for part in _parts(batch):
-            arrays = [_values(array, field) for array, field in zip(part.columns, schema, strict=True)]
+            arrays = [
+                _values(array, field) for array, field in zip(part.columns, schema, strict=True)
+            ]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
@@ -57,10 +68,14 @@ def _values(array: Any, field: Any) -> Any:
     try:
         found = cast_array(array, field.type)
         if "decimal" in str(field.type):
-            found.validate(full=True)  # Arrow itself accepts numbers with more digits than the type has
+            found.validate(
+                full=True
+            )  # Arrow itself accepts numbers with more digits than the type has
     except pa.ArrowInvalid as error:
         reason = str(error).strip().splitlines()[0].rstrip(".")
-        raise _unfit(f"a value of the column {field.name!r} cannot be stored: {reason}", _LOSSY) from error
+        raise _unfit(
+            f"a value of the column {field.name!r} cannot be stored: {reason}", _LOSSY
+        ) from error
     return found
 
 
@@ -86,18 +101,44 @@ def _kept(type_: Any, path: str, known: ColumnType | None) -> Any:
 
 
 def _nested(type_: Any, path: str, known: ColumnType | None) -> Any:
-    if pa.types.is_list(type_) or pa.types.is_large_list(type_) or pa.types.is_fixed_size_list(type_):
-        return pa.large_list(_kept(type_.value_type, f"{path}.element", known.element if isinstance(known, Array) else None))
+    if (
+        pa.types.is_list(type_)
+        or pa.types.is_large_list(type_)
+        or pa.types.is_fixed_size_list(type_)
+    ):
+        return pa.large_list(
+            _kept(
+                type_.value_type,
+                f"{path}.element",
+                known.element if isinstance(known, Array) else None,
+            )
+        )
     if pa.types.is_map(type_):
         key, value = (known.key, known.value) if isinstance(known, Map) else (None, None)
-        return pa.map_(_kept(type_.key_type, f"{path}.key", key), _kept(type_.item_type, f"{path}.value", value))
+        return pa.map_(
+            _kept(type_.key_type, f"{path}.key", key),
+            _kept(type_.item_type, f"{path}.value", value),
+        )
     if pa.types.is_struct(type_) and type_.num_fields:
         _refuse_names([field.name for field in type_], f" of {path!r}")
-        parts = {name.casefold(): part for name, part in known.fields} if isinstance(known, Struct) else {}
-        return pa.struct(
-            [(field.name, _kept(field.type, f"{path}.{field.name}", parts.get(field.name.casefold()))) for field in type_]
+        parts = (
+            {name.casefold(): part for name, part in known.fields}
+            if isinstance(known, Struct)
+            else {}
         )
-    raise _unfit(f"the column {path!r} is of Arrow's type {type_}, which tables cannot store", _cast_to(type_))
+        return pa.struct(
+            [
+                (
+                    field.name,
+                    _kept(field.type, f"{path}.{field.name}", parts.get(field.name.casefold())),
+                )
+                for field in type_
+            ]
+        )
+    raise _unfit(
+        f"the column {path!r} is of Arrow's type {type_}, which tables cannot store",
+        _cast_to(type_),
+    )
 
 
 def _cast_to(type_: Any) -> str:
@@ -113,14 +154,18 @@ def _decimal(type_: Any, path: str) -> Any:
     digits = max(type_.precision - min(type_.scale, 0), scale)
     if digits > _DIGITS:
         raise _unfit(
-            f"the column {path!r} is of Arrow's type {type_}, and tables store {_DIGITS} digits", "Cast it in the frame."
+            f"the column {path!r} is of Arrow's type {type_}, and tables store {_DIGITS} digits",
+            "Cast it in the frame.",
         )
     return pa.decimal128(digits, scale)
 
 
 def _known(known: ColumnType | None, path: str) -> Any:
     if known is None or not is_storable(known) or known == Primitive("variant"):
-        what = f"the column {path!r} holds no value, and neither the frame nor the table gives it a type"
+        what = (
+            f"the column {path!r} holds no value, and neither the frame nor the table gives it a"
+            " type"
+        )
         raise _unfit(what, "Give it a type in the frame, or leave it out.")
     return arrow_type(known)
 
@@ -129,7 +174,10 @@ def _refuse_names(names: Sequence[str], inside: str) -> None:
     seen: dict[str, str] = {}
     for name in names:
         if other := seen.get(name.casefold()):
-            raise _unfit(f"the columns {other!r} and {name!r}{inside} have the same name", "Rename one of them.")
+            raise _unfit(
+                f"the columns {other!r} and {name!r}{inside} have the same name",
+                "Rename one of them.",
+            )
         seen[name.casefold()] = name
 
 

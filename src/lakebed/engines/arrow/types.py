@@ -34,7 +34,11 @@ def arrow_schema(columns: Iterable[ScanColumn]) -> Any:
     """The columns of a scan as a `pyarrow.Schema`."""
     return pa.schema(
         [
-            pa.field(column.name, _type(read_iceberg_type(column.type), column.name), nullable=not column.required)
+            pa.field(
+                column.name,
+                _type(read_iceberg_type(column.type), column.name),
+                nullable=not column.required,
+            )
             for column in columns
         ]
     )
@@ -62,13 +66,18 @@ def cast_batches(batches: Iterable[Any], schema: Any) -> Iterator[Any]:
     """The same rows with exactly these types."""
     for batch in batches:
         if batch.num_rows:
-            arrays = [cast_array(array, field.type) for array, field in zip(batch.columns, schema, strict=True)]
+            arrays = [
+                cast_array(array, field.type)
+                for array, field in zip(batch.columns, schema, strict=True)
+            ]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def is_narrow(schema: Any) -> bool:
     """Whether every row takes the same few bytes."""
-    widths = [field.type.bit_width if pa.types.is_primitive(field.type) else _WIDE for field in schema]
+    widths = [
+        field.type.bit_width if pa.types.is_primitive(field.type) else _WIDE for field in schema
+    ]
     return sum(widths) <= _NARROW
 
 
@@ -77,7 +86,10 @@ def combine_batches(batches: Iterable[Any], *, rows: int) -> Iterator[Any]:
     waiting: list[Any] = []
     for batch in batches:
         waiting.append(batch)
-        if sum(one.num_rows for one in waiting) >= rows or sum(one.nbytes for one in waiting) >= _ENOUGH:
+        if (
+            sum(one.num_rows for one in waiting) >= rows
+            or sum(one.nbytes for one in waiting) >= _ENOUGH
+        ):
             batch, waiting = _one(waiting), []
             yield batch
     if waiting:
@@ -96,7 +108,9 @@ def cast_array(array: Any, type_: Any) -> Any:
         storage = array.storage if isinstance(array, pa.ExtensionArray) else array
         return pa.ExtensionArray.from_storage(type_, storage.cast(pa.binary(16)))
     if isinstance(array.type, pa.UuidType):
-        return pa.array([None if value is None else str(value) for value in array.to_pylist()], type_)
+        return pa.array(
+            [None if value is None else str(value) for value in array.to_pylist()], type_
+        )
     if isinstance(array, pa.ExtensionArray):
         return cast_array(array.storage, type_)
     if isinstance(array, pa.DictionaryArray):
@@ -117,12 +131,17 @@ def _nested_as(array: Any, type_: Any) -> Any:
         array = array.cast(pa.list_(array.type.value_field))
     array = _without_the_rest(array)
     if pa.types.is_map(type_):
-        keys, items = cast_array(array.keys, type_.key_type), cast_array(array.items, type_.item_type)
+        keys, items = (
+            cast_array(array.keys, type_.key_type),
+            cast_array(array.items, type_.item_type),
+        )
         return pa.MapArray.from_arrays(array.offsets, keys, items, type_, mask=array.is_null())
     large = pa.types.is_large_list(type_)
     offsets = array.offsets.cast(pa.int64() if large else pa.int32())
     made = pa.LargeListArray if large else pa.ListArray
-    return made.from_arrays(offsets, cast_array(array.values, type_.value_type), type_, mask=array.is_null())
+    return made.from_arrays(
+        offsets, cast_array(array.values, type_.value_type), type_, mask=array.is_null()
+    )
 
 
 def _without_the_rest(array: Any) -> Any:

@@ -7,4 +7,12 @@ from lakebed.engines.database.state.leases import DatabaseLeases, fence
 from lakebed.engines.database.state.records import DatabaseRecords
 from lakebed.engines.database.state.releases import DatabaseReleases
 
-__all__ = ["Database", "DatabaseCareLog", "DatabaseEvents", "DatabaseLeases", "DatabaseRecords", "DatabaseReleases", "fence"]
+__all__ = [
+    "Database",
+    "DatabaseCareLog",
+    "DatabaseEvents",
+    "DatabaseLeases",
+    "DatabaseRecords",
+    "DatabaseReleases",
+    "fence",
+]

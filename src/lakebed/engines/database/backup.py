@@ -1,7 +1,8 @@
 """Catalog and state in one archive that SQLite and PostgreSQL can both restore.
 
-The archive is a zip file with `manifest.json` and each table's rows as lines of JSON. It is read from one consistent
-state while others write: SQLite's online backup copies the file, PostgreSQL provides a snapshot.
+The archive is a zip file with `manifest.json` and each table's rows as lines of JSON. It is read
+from one consistent state while others write: SQLite's online backup copies the file, PostgreSQL
+provides a snapshot.
 """
 
 import json
@@ -20,13 +21,21 @@ from lakebed.errors import NewerLake
 
 _AT_ONCE = 500
 _LATER = 1_000_000  # more than were issued between the backup and the loss
-_STATE = {"lakebed_schema", "lakebed_leases", "iceberg_namespace_properties"}  # filled in every lake, even an empty one
+_STATE = {
+    "lakebed_schema",
+    "lakebed_leases",
+    "iceberg_namespace_properties",
+}  # filled in every lake, even an empty one
 
 
 def write_archive(database: Database, archive: zipfile.ZipFile) -> dict[str, int]:
-    """Write every table's rows to the archive, all as of one point in time; returns the count of each."""
+    """Write every table's rows to the archive, all as of one point in time; returns the count of
+    each.
+    """
     with _standing_still(database) as connection:
-        return {table.name: _write_rows(connection, table, archive) for table in _present(connection)}
+        return {
+            table.name: _write_rows(connection, table, archive) for table in _present(connection)
+        }
 
 
 @contextmanager
@@ -65,14 +74,19 @@ def held_leases(database: Database) -> list[str]:
     """The names of leases that are held now."""
     alive = leases.c.heartbeat + leases.c.limit_seconds >= database.now()
     with database.reading() as connection:
-        return list(connection.execute(select(leases.c.name).where(leases.c.holder.is_not(None), alive)).scalars())
+        return list(
+            connection.execute(
+                select(leases.c.name).where(leases.c.holder.is_not(None), alive)
+            ).scalars()
+        )
 
 
 def counted(database: Database) -> dict[str, int]:
     """The number of rows of each table that has any, except for tables that every lake fills."""
     with database.reading() as connection:
         counts = {
-            table.name: connection.execute(select(func.count()).select_from(table)).scalar_one() for table in _present(connection)
+            table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
+            for table in _present(connection)
         }
     return {name: rows for name, rows in counts.items() if rows and name not in _STATE}
 
@@ -80,8 +94,8 @@ def counted(database: Database) -> dict[str, int]:
 def read_archive(database: Database, archive: zipfile.ZipFile, *, version: int) -> None:
     """Replace everything in the database by the rows of the archive, in one transaction.
 
-    The database is of the newest version already. Columns and tables newer than the archive keep their default or
-    stay empty.
+    The database is of the newest version already. Columns and tables newer than the archive keep
+    their default or stay empty.
     """
     if version > NEWEST:
         raise NewerLake(version, NEWEST)
@@ -102,16 +116,25 @@ def read_archive(database: Database, archive: zipfile.ZipFile, *, version: int) 
 
 
 def _tokens(connection: Connection) -> dict[str, int]:
-    return {row.name: row.token for row in connection.execute(select(leases.c.name, leases.c.token))}
+    return {
+        row.name: row.token for row in connection.execute(select(leases.c.name, leases.c.token))
+    }
 
 
 def _free(connection: Connection, before: Mapping[str, int]) -> None:
-    """No lease is held, and no earlier holder, from before the restore or the backup, still owns one."""
+    """No lease is held, and no earlier holder, from before the restore or the backup, still owns
+    one.
+    """
     then = _tokens(connection)
     connection.execute(delete(leases))
-    tokens = {name: max(before.get(name, 0), then.get(name, 0)) + _LATER for name in {*before, *then}}
+    tokens = {
+        name: max(before.get(name, 0), then.get(name, 0)) + _LATER for name in {*before, *then}
+    }
     if tokens:
-        rows = [{"name": name, "token": token, "limit_seconds": 0.0, "heartbeat": 0.0} for name, token in tokens.items()]
+        rows = [
+            {"name": name, "token": token, "limit_seconds": 0.0, "heartbeat": 0.0}
+            for name, token in tokens.items()
+        ]
         connection.execute(insert(leases), rows)
 
 
@@ -136,7 +159,9 @@ def _count_on(connection: Connection, table: Table) -> None:
     if column is None:
         return
     asked = {"table": table.name, "column": column.name}
-    if name := connection.execute(text("select pg_get_serial_sequence(:table, :column)"), asked).scalar():
+    if name := connection.execute(
+        text("select pg_get_serial_sequence(:table, :column)"), asked
+    ).scalar():
         highest = connection.execute(select(func.max(column))).scalar()
         reached = {"name": name, "value": highest or 1, "used": highest is not None}
         connection.execute(text("select setval(:name, :value, :used)"), reached)

@@ -13,7 +13,13 @@ from sqlalchemy.sql.expression import ColumnElement
 
 from lakebed.engines.database.limits import libpq_limits, silence_limit
 from lakebed.engines.database.schema import NEWEST, migrate, version_of
-from lakebed.errors import CatalogFull, CatalogRefused, CatalogUnreachable, DamagedDatabase, MissingExtra
+from lakebed.errors import (
+    CatalogFull,
+    CatalogRefused,
+    CatalogUnreachable,
+    DamagedDatabase,
+    MissingExtra,
+)
 from lakebed.settings import masked
 
 BUSY_SECONDS = 30
@@ -37,9 +43,16 @@ class Database:
         return cls(sqlalchemy.URL.create("sqlite", database=str(file)), where=str(file))
 
     @classmethod
-    def postgres(cls, url: str, *, user: str, password: str | None, timeout: float = BUSY_SECONDS) -> "Database":
-        """A PostgreSQL database such as `postgresql://host:port/name`. A statement may take `timeout` seconds."""
-        address = sqlalchemy.make_url(url).set(drivername="postgresql+psycopg", username=user, password=password)
+    def postgres(
+        cls, url: str, *, user: str, password: str | None, timeout: float = BUSY_SECONDS
+    ) -> "Database":
+        """A PostgreSQL database such as `postgresql://host:port/name`.
+
+        A statement may take `timeout` seconds.
+        """
+        address = sqlalchemy.make_url(url).set(
+            drivername="postgresql+psycopg", username=user, password=password
+        )
         return cls(address, where=masked(url), timeout=timeout)
 
     @property
@@ -50,7 +63,9 @@ class Database:
     def engine(self) -> Engine:
         """SQLAlchemy's engine, created at first use."""
         try:
-            engine = sqlalchemy.create_engine(self._url, connect_args=self._connect_args(), pool_pre_ping=not self.is_sqlite)
+            engine = sqlalchemy.create_engine(
+                self._url, connect_args=self._connect_args(), pool_pre_ping=not self.is_sqlite
+            )
         except ModuleNotFoundError:
             raise MissingExtra("postgres", "A PostgreSQL catalog") from None
         if self.is_sqlite:
@@ -65,7 +80,9 @@ class Database:
             return {"timeout": BUSY_SECONDS, "check_same_thread": False}
         return {"application_name": "lakebed", **libpq_limits(self._timeout)}
 
-    def _connect_postgres(self, _dialect: Any, _record: Any, _given: Any, parameters: dict[str, Any]) -> Any:
+    def _connect_postgres(
+        self, _dialect: Any, _record: Any, _given: Any, parameters: dict[str, Any]
+    ) -> Any:
         from lakebed.engines.database.postgres import connected
 
         return connected(parameters, silence=silence_limit(self._timeout))
@@ -79,7 +96,11 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that writes; it commits at the end of the block, or changes nothing."""
-        with self._answering(), self.engine.connect().execution_options(**_WRITES) as connection, connection.begin():
+        with (
+            self._answering(),
+            self.engine.connect().execution_options(**_WRITES) as connection,
+            connection.begin(),
+        ):
             yield connection
 
     @contextmanager
@@ -87,21 +108,31 @@ class Database:
         try:
             yield
         except OperationalError as error:
-            full = getattr(error.orig, "sqlstate", None) == _DISK_FULL or "disk is full" in _short(error)
-            raise (CatalogFull if full else CatalogUnreachable)(self.where, _short(error)) from error
+            full = getattr(error.orig, "sqlstate", None) == _DISK_FULL or "disk is full" in _short(
+                error
+            )
+            raise (CatalogFull if full else CatalogUnreachable)(
+                self.where, _short(error)
+            ) from error
         except DatabaseError as error:
             if self.is_sqlite and any(sign in _short(error) for sign in _DAMAGED):
                 raise DamagedDatabase(self.where, _short(error)) from error
             if getattr(error.orig, "sqlstate", None) == _NO_RIGHT:
                 right = (error.statement or "do this").split()[0]
-                raise CatalogRefused(self.where, _short(error), role=self._url.username or "", right=right) from error
+                raise CatalogRefused(
+                    self.where, _short(error), role=self._url.username or "", right=right
+                ) from error
             raise
 
     def now(self) -> ColumnElement[float]:
         """The database's own clock as an expression, in seconds since 1970."""
         if self.is_sqlite:
-            return sqlalchemy.literal_column("(julianday('now') - 2440587.5) * 86400.0", sqlalchemy.Float(53))
-        return sqlalchemy.literal_column("extract(epoch from clock_timestamp())::float8", sqlalchemy.Float(53))
+            return sqlalchemy.literal_column(
+                "(julianday('now') - 2440587.5) * 86400.0", sqlalchemy.Float(53)
+            )
+        return sqlalchemy.literal_column(
+            "extract(epoch from clock_timestamp())::float8", sqlalchemy.Float(53)
+        )
 
     def prepare(self) -> None:
         """Migrate the database to the newest version; several processes may try at once."""

@@ -15,8 +15,8 @@ def silence_limit(timeout: float) -> float:
 def server_limits(timeout: float) -> str:
     """The connection option that sets a session's limits at the server.
 
-    Statements are short and at most wait for each other. A client that disappears during a transaction must not
-    keep its rows locked.
+    Statements are short and at most wait for each other. A client that disappears during a
+    transaction must not keep its rows locked.
     """
     limits = {"statement_timeout": timeout, "idle_in_transaction_session_timeout": 2 * timeout}
     return " ".join(f"-c {name}={_milliseconds(seconds)}" for name, seconds in limits.items())

@@ -30,7 +30,9 @@ class LimitedConnection(psycopg.Connection[Any]):
 
 
 def _heard(answer: PQGen[T], silence: float) -> Generator[Any, Any, T]:
-    """The same exchange, which fails after this many seconds without traffic; a long answer may arrive slowly."""
+    """The same exchange, which fails after this many seconds without traffic; a long answer may
+    arrive slowly.
+    """
     heard = time.monotonic()
     try:
         wanted = next(answer)

@@ -25,20 +25,32 @@ OPENING: dict[str, Any] = {
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
 }
-_LOSSLESS = "SET GLOBAL arrow_lossless_conversion = true"  # UUIDs stay UUIDs instead of becoming text
-# DuckDB 1.5 filters the rows below a LIMIT by what they are joined with, so other rows are taken (its issue 22924).
+_LOSSLESS = (
+    "SET GLOBAL arrow_lossless_conversion = true"  # UUIDs stay UUIDs instead of becoming text
+)
+# DuckDB 1.5 filters the rows below a LIMIT by what they are joined with, so other rows are taken
+# (its issue 22924).
 CAREFUL = "SET GLOBAL disabled_optimizers = 'join_filter_pushdown'"
-# Files of tables never change, so what was read of them is trusted; files that a query names may have been rewritten.
-_TRUSTING = ("SET GLOBAL parquet_metadata_cache = true", "SET GLOBAL validate_external_file_cache = 'NO_VALIDATION'")
-_FRESH = ("SET GLOBAL parquet_metadata_cache = false", "SET GLOBAL enable_external_file_cache = false")
+# Files of tables never change, so what was read of them is trusted; files that a query names may
+# have been rewritten.
+_TRUSTING = (
+    "SET GLOBAL parquet_metadata_cache = true",
+    "SET GLOBAL validate_external_file_cache = 'NO_VALIDATION'",
+)
+_FRESH = (
+    "SET GLOBAL parquet_metadata_cache = false",
+    "SET GLOBAL enable_external_file_cache = false",
+)
 _SHORTENS = re.compile(r"\b(limit|offset|fetch|distinct)\b", re.IGNORECASE)
 
 
 class DuckEngine:
-    """Parses and runs queries in this process. `file_access` are statements that give access to the lake's files.
+    """Parses and runs queries in this process.
 
-    `memory` limits what all queries of the process use together, `cache` what is kept of files for the next query;
-    what does not fit is written to a folder below `spill`.
+    `file_access` are statements that give access to the lake's files.
+
+    `memory` limits what all queries of the process use together, `cache` what is kept of files for
+    the next query; what does not fit is written to a folder below `spill`.
     """
 
     def __init__(
@@ -64,7 +76,9 @@ class DuckEngine:
         finally:
             session.close()
 
-    def run(self, plan: QueryPlan, request: QueryRequest, *, on_close: Callable[[], None] | None = None) -> DuckRows:
+    def run(
+        self, plan: QueryPlan, request: QueryRequest, *, on_close: Callable[[], None] | None = None
+    ) -> DuckRows:
         """Start a query in a session that is closed with its rows."""
         session = self.session()
         if on_close:
@@ -91,7 +105,9 @@ class DuckEngine:
         return DuckSession(lambda _: alone, self._inspect, on_close=alone.close)
 
     def _pool_for(self, plan: QueryPlan | None, more: tuple[str, ...]) -> InstancePool:
-        if plan is not None and plan.listed is not None:  # a shared DuckDB would also list what others have read
+        if (
+            plan is not None and plan.listed is not None
+        ):  # a shared DuckDB would also list what others have read
             return InstancePool(lambda: self._connect(*more, *_FRESH), most=0, spare=0)
         return self._pool((*more, *settings_for(plan)))
 

@@ -1,4 +1,6 @@
-"""DuckDB's extensions come as wheels: nothing is downloaded, nothing is written to the home folder."""
+"""DuckDB's extensions come as wheels: nothing is downloaded, nothing is written to the
+home folder.
+"""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,4 +31,6 @@ def extension(name: str) -> Path:
         if file.is_file():
             return file
     wheel = f"duckdb-extension-{name}=={duckdb.__version__}"
-    raise MissingPart(f"DuckDB's extension {name} is not installed.", next=f"Install it: pip install {wheel}")
+    raise MissingPart(
+        f"DuckDB's extension {name} is not installed.", next=f"Install it: pip install {wheel}"
+    )

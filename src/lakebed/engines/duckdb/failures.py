@@ -5,13 +5,26 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from lakebed.errors import BadQuery, FileMissing, FilesUnreachable, LakebedError, QueryEnded, near, suggestion
+from lakebed.errors import (
+    BadQuery,
+    FileMissing,
+    FilesUnreachable,
+    LakebedError,
+    QueryEnded,
+    near,
+    suggestion,
+)
 from lakebed.query.parsing.parse_nodes import folded
 from lakebed.query.parsing.query_text import Piece, characters, line_at, position_before, replaced
 
 _MEMORY = "Read less: fewer columns, a narrower WHERE, no ORDER BY of everything."
-_GONE = re.compile(r"No files found|No such file|HTTP 404|404 \(Not Found\)|NoSuchKey", re.IGNORECASE)
-_NEXT = {"Parser": "Check it against DuckDB's syntax.", "Conversion": "TRY_CAST gives NULL for values that cannot be converted."}
+_GONE = re.compile(
+    r"No files found|No such file|HTTP 404|404 \(Not Found\)|NoSuchKey", re.IGNORECASE
+)
+_NEXT = {
+    "Parser": "Check it against DuckDB's syntax.",
+    "Conversion": "TRY_CAST gives NULL for values that cannot be converted.",
+}
 
 
 def as_failure(error: Exception, sql: str, pieces: Sequence[Piece] = ()) -> LakebedError:
@@ -52,7 +65,10 @@ def _advice(kind: str, what: str, facts: dict[str, Any]) -> tuple[str, str]:
     words = [word.strip() for word in str(facts.get("candidates", "")).split(",")]
     candidates = [word.rsplit(".", 1)[-1].strip('"') for word in words if word]
     if kind == "Binder" and (folded(name) == "rowid" or '"rowid"' in folded(what)):
-        return "tables of the lake have no rowid.", "Number the rows: row_number() OVER (ORDER BY …)."
+        return (
+            "tables of the lake have no rowid.",
+            "Number the rows: row_number() OVER (ORDER BY …).",
+        )
     if facts.get("error_subtype") == "COLUMN_NOT_FOUND":
         others = f"There are {', '.join(candidates[:10])}." if candidates else ""
         return f"there is no column {name!r}.", suggestion(near(name, candidates)) or others

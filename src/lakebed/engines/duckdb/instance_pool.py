@@ -1,7 +1,8 @@
-"""The DuckDB instances of a lake in one process: few and shared, because each caches the footers of files it has read.
+"""The DuckDB instances of a lake in one process: few and shared, because each caches the footers of
+files it has read.
 
-Queries see tables as views under the tables' own names. Two queries share a view that selects the same; one that needs
-another snapshot under a name in use gets another instance.
+Queries see tables as views under the tables' own names. Two queries share a view that selects the
+same; one that needs another snapshot under a name in use gets another instance.
 """
 
 from collections import OrderedDict
@@ -44,8 +45,11 @@ class DuckInstance:
     def __init__(self, connection: Any) -> None:
         self.connection, self.users, self.ended = connection, 0, 0
         self._made: OrderedDict[tuple[str, ...], _SharedPart] = OrderedDict()
-        # In a Python without a main file, such as a notebook, each connection would draw a progress bar.
-        self._draws = bool(connection.execute("SELECT current_setting('enable_progress_bar')").fetchone()[0])
+        # In a Python without a main file, such as a notebook, each connection would draw a progress
+        # bar.
+        self._draws = bool(
+            connection.execute("SELECT current_setting('enable_progress_bar')").fetchone()[0]
+        )
 
     def cursor(self) -> Any:
         """Another connection.
@@ -94,7 +98,12 @@ class DuckInstance:
 class PooledConnection:
     """A connection for one query, in an instance that has the query's parts."""
 
-    def __init__(self, instance: DuckInstance, used: Sequence[_SharedPart], leave: "Callable[[PooledConnection], None]") -> None:
+    def __init__(
+        self,
+        instance: DuckInstance,
+        used: Sequence[_SharedPart],
+        leave: "Callable[[PooledConnection], None]",
+    ) -> None:
         self.instance, self.used, self._leave = instance, used, leave
         self.connection: Any = instance.cursor()
 
@@ -111,7 +120,9 @@ class PooledConnection:
 
 
 class InstancePool:
-    """`connect` opens an instance. One that caches more than `most` bytes of files gets no further query.
+    """`connect` opens an instance.
+
+    One that caches more than `most` bytes of files gets no further query.
 
     `spare` unused instances are kept.
     """
@@ -119,7 +130,9 @@ class InstancePool:
     def __init__(self, connect: Callable[[], Any], *, most: int, spare: int = _SPARE) -> None:
         self._open_instance, self._most, self._spare = connect, most, spare
         self._open: list[DuckInstance] = []
-        self._lock = RLock()  # a garbage-collected result releases in the middle of whatever this thread does
+        self._lock = (
+            RLock()
+        )  # a garbage-collected result releases in the middle of whatever this thread does
 
     def connect(self, parts: Sequence[SetupPart], make: Make) -> PooledConnection:
         """A connection that has these parts."""
@@ -143,7 +156,9 @@ class InstancePool:
         with self._lock:
             instance.leave(seat.used)
             due = instance.ended % _MEASURE_EVERY == 0
-            if instance in self._open and (self._is_spare(instance) or (due and instance.cached_bytes() > self._most)):
+            if instance in self._open and (
+                self._is_spare(instance) or (due and instance.cached_bytes() > self._most)
+            ):
                 self._open.remove(instance)
             if instance not in self._open and not instance.users:
                 instance.connection.close()

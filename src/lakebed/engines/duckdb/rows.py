@@ -21,7 +21,9 @@ class DuckRows:
 
     def __init__(self, connection: Any, plan: QueryPlan, close: Callable[[], None]) -> None:
         self._connection, self._plan, self._close = connection, plan, close
-        self.columns = tuple((str(column[0]), str(column[1])) for column in connection.description or ())
+        self.columns = tuple(
+            (str(column[0]), str(column[1])) for column in connection.description or ()
+        )
 
     def fetch(self, count: int) -> list[tuple[Any, ...]]:
         with translated_errors(self._plan.sql, self._plan):
@@ -49,8 +51,17 @@ class DuckRows:
 
 def _operators(tree: Mapping[str, Any]) -> Iterator[OperatorProfile]:
     for child in tree.get("children") or ():
-        detail = ", ".join(f"{key}: {value}" for key, value in (child.get("extra_info") or {}).items() if key in _TELLING)
-        yield OperatorProfile(child["operator_name"], detail, child["operator_timing"] * 1000, child["operator_cardinality"])
+        detail = ", ".join(
+            f"{key}: {value}"
+            for key, value in (child.get("extra_info") or {}).items()
+            if key in _TELLING
+        )
+        yield OperatorProfile(
+            child["operator_name"],
+            detail,
+            child["operator_timing"] * 1000,
+            child["operator_cardinality"],
+        )
         yield from _operators(child)
 
 

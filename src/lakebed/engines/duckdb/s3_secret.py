@@ -14,18 +14,33 @@ def s3_secret(root: Root, files: FilesSettings, environment: Mapping[str, str]) 
     """
     if not root.is_bucket:
         return ()
-    key = files.access_key_id.get_secret_value() if files.access_key_id else environment.get("AWS_ACCESS_KEY_ID", "")
+    key = (
+        files.access_key_id.get_secret_value()
+        if files.access_key_id
+        else environment.get("AWS_ACCESS_KEY_ID", "")
+    )
     hidden = files.secret_access_key
     secret = hidden.get_secret_value() if hidden else environment.get("AWS_SECRET_ACCESS_KEY", "")
     token = "" if files.access_key_id else environment.get("AWS_SESSION_TOKEN", "")
-    options = {"KEY_ID": key, "SECRET": secret, "SESSION_TOKEN": token, "REGION": files.region, **_server(files)}
+    options = {
+        "KEY_ID": key,
+        "SECRET": secret,
+        "SESSION_TOKEN": token,
+        "REGION": files.region,
+        **_server(files),
+    }
     clauses = "".join(f", {name} {text(value)}" for name, value in options.items() if value)
-    return (f"CREATE SECRET lake (TYPE s3, SCOPE {text(root.url + '/')}{clauses}{_plain_http(files)})",)
+    return (
+        f"CREATE SECRET lake (TYPE s3, SCOPE {text(root.url + '/')}{clauses}{_plain_http(files)})",
+    )
 
 
 def _server(files: FilesSettings) -> dict[str, str]:
     parts = urlsplit(files.endpoint if "://" in files.endpoint else f"//{files.endpoint}")
-    return {"ENDPOINT": parts.netloc + parts.path.rstrip("/"), "URL_STYLE": "path" if files.path_style else "vhost"}
+    return {
+        "ENDPOINT": parts.netloc + parts.path.rstrip("/"),
+        "URL_STYLE": "path" if files.path_style else "vhost",
+    }
 
 
 def _plain_http(files: FilesSettings) -> str:

@@ -85,7 +85,8 @@ class DuckSession:
     def cancel(self) -> None:
         """End the running query, from any thread.
 
-        DuckDB forgets an interrupt that comes between two statements, so it is repeated until the session is closed.
+        DuckDB forgets an interrupt that comes between two statements, so it is repeated until the
+        session is closed.
         """
         Thread(target=self._interrupt, daemon=True).start()
 

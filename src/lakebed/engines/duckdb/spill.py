@@ -1,7 +1,8 @@
 """Where DuckDB writes what does not fit into memory.
 
-All DuckDB instances name their files alike: two in one folder would read each other's rows. So each process has a private
-folder, and each instance its own folder in there, which DuckDB creates when it spills and removes when it is closed.
+All DuckDB instances name their files alike: two in one folder would read each other's rows. So each
+process has a private folder, and each instance its own folder in there, which DuckDB creates when
+it spills and removes when it is closed.
 """
 
 import atexit
@@ -32,7 +33,9 @@ def spill_setting(parent: str) -> str:
     except OSError as error:
         if parent:
             raise UsageError(
-                f"DuckDB cannot keep temporary files there: {error.strerror or error}.", where=parent, next="Change places.spill."
+                f"DuckDB cannot keep temporary files there: {error.strerror or error}.",
+                where=parent,
+                next="Change places.spill.",
             ) from error
         return "SET GLOBAL temp_directory = ''"  # queries that fit into memory still work
     return f"SET GLOBAL temp_directory = {text(str(own / uuid4().hex))}"

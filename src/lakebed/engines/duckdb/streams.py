@@ -19,11 +19,17 @@ from lakebed.query.planning.plan import PlannedTable, QueryPlan, ReadTarget
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_FEW = 2_048  # the rows of a vector in DuckDB: rows with text or lists may be large, so they are taken in few
+# the rows of a vector in DuckDB: rows with text or lists may be large, so they are taken in few
+_FEW = 2_048
 
 
 def stream_batches(
-    engine: DuckEngine, selection: TableSelection, scan: Scan, request: ReadRequest, *, memory: str | None
+    engine: DuckEngine,
+    selection: TableSelection,
+    scan: Scan,
+    request: ReadRequest,
+    *,
+    memory: str | None,
 ) -> Iterator[Any]:
     """Arrow batches with the table's own types; only what is being read is in memory."""
     by_name = {column.name: column for column in scan.columns}
@@ -35,12 +41,16 @@ def stream_batches(
         if is_narrow(schema):
             yield from cast_batches(rows.reader(request.rows), schema)
         else:
-            yield from cast_batches(combine_batches(rows.reader(min(_FEW, request.rows)), rows=request.rows), schema)
+            yield from cast_batches(
+                combine_batches(rows.reader(min(_FEW, request.rows)), rows=request.rows), schema
+            )
     finally:
         session.close()
 
 
-def count_rows(engine: DuckEngine, selection: TableSelection, scan: Scan, *, memory: str | None) -> int:
+def count_rows(
+    engine: DuckEngine, selection: TableSelection, scan: Scan, *, memory: str | None
+) -> int:
     """How many rows fulfil the condition."""
     session = _session(engine, scan, memory)
     try:
@@ -103,7 +113,10 @@ class _Source:
     """
 
     def __init__(self, selection: TableSelection, scan: Scan) -> None:
-        self._selection, self._view = selection, PlannedTable(("", "", ""), ReadTarget(selection.pinned), scan=scan)
+        self._selection, self._view = (
+            selection,
+            PlannedTable(("", "", ""), ReadTarget(selection.pinned), scan=scan),
+        )
 
     @property
     def parts(self) -> tuple[SetupPart, ...]:
@@ -111,7 +124,11 @@ class _Source:
 
     def select(self, request: ReadRequest) -> str:
         more = condition(request.predicate) if request.predicate is not None else None
-        return self._selection.select(f"({select(self._view)})", request.columns, more=more, limit=request.limit)
+        return self._selection.select(
+            f"({select(self._view)})", request.columns, more=more, limit=request.limit
+        )
 
     def plan(self, sql: str) -> QueryPlan:
-        return QueryPlan(sql, sql, (), tree={})  # an empty tree: one table has no LIMIT below a join
+        return QueryPlan(
+            sql, sql, (), tree={}
+        )  # an empty tree: one table has no LIMIT below a join

@@ -15,7 +15,9 @@ from lakebed.ports import Catalog, ColumnAlias
 class DuckWorkbench:
     """A private connection; tables are read into it whole, at their snapshots."""
 
-    def __init__(self, catalog: Catalog, *, timezone: str, properties: Mapping[str, str], spill: str = "") -> None:
+    def __init__(
+        self, catalog: Catalog, *, timezone: str, properties: Mapping[str, str], spill: str = ""
+    ) -> None:
         self._catalog, self._properties = catalog, properties
         # No extension may be downloaded: a run works the same on a machine without a network.
         self.connection: Any = duckdb.connect(config={"autoinstall_known_extensions": "false"})
@@ -23,7 +25,9 @@ class DuckWorkbench:
         self.connection.execute(CAREFUL)
         self.connection.execute(spill_setting(spill))
 
-    def table(self, table: TableName, *, snapshot: int | None, shown: Sequence[ColumnAlias] = ()) -> str:
+    def table(
+        self, table: TableName, *, snapshot: int | None, shown: Sequence[ColumnAlias] = ()
+    ) -> str:
         name = f"{table.namespace}_{table.layer}_{table.name}_{snapshot or 0}"
         rows = self._rows(table, snapshot)
         self.connection.register(name, _called(rows, shown) if shown else rows)
@@ -38,9 +42,14 @@ class DuckWorkbench:
             return static.schema().as_arrow().empty_table()
         try:
             return static.scan(snapshot_id=snapshot).to_arrow()
-        except (NotImplementedError, ValueError) as error:  # equality deletes, and types such as variant
+        except (
+            NotImplementedError,
+            ValueError,
+        ) as error:  # equality deletes, and types such as variant
             what = f"{table} cannot be read without Spark: {str(error).splitlines()[0]}"
-            raise UsageError(what, next="Let the pipeline's code take spark instead of conn.") from error
+            raise UsageError(
+                what, next="Let the pipeline's code take spark instead of conn."
+            ) from error
 
     def close(self) -> None:
         self.connection.close()
@@ -48,4 +57,6 @@ class DuckWorkbench:
 
 def _called(rows: Any, shown: Sequence[ColumnAlias]) -> Any:
     """The rows with these columns, under the names they are to have."""
-    return rows.select([column.of for column in shown]).rename_columns([column.name for column in shown])
+    return rows.select([column.of for column in shown]).rename_columns(
+        [column.name for column in shown]
+    )

@@ -11,8 +11,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lakebed.engines.files.moving import etag_of, move_file, remove_file
-from lakebed.errors import BadName, FileExists, FileMissing, FilesRefused, FilesUnreachable, UnsafeStore
-from lakebed.ports.files.file_paths import is_unfinished, require_folder, require_path, require_range, unfinished_name
+from lakebed.errors import (
+    BadName,
+    FileExists,
+    FileMissing,
+    FilesRefused,
+    FilesUnreachable,
+    UnsafeStore,
+)
+from lakebed.ports.files.file_paths import (
+    is_unfinished,
+    require_folder,
+    require_path,
+    require_range,
+    unfinished_name,
+)
 from lakebed.ports.files.file_probe import PROBE_FOLDER, require_atomic_create
 from lakebed.ports.files.files import FileInfo
 from lakebed.settings import normalized_location
@@ -85,7 +98,10 @@ class FolderFiles:
 
     def delete(self, path: str, *, etag: str | None = None) -> None:
         place = self._place(path)
-        with self._refusing(path), suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        with (
+            self._refusing(path),
+            suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError),
+        ):
             if etag is None:
                 place.unlink()
             else:
@@ -130,7 +146,11 @@ class FolderFiles:
                     yield _info(prefix + name, entry.stat(follow_symlinks=False))
 
     def _entries(self, folder: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
-        with self._refusing(str(folder)), suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+        with (
+            self._refusing(str(folder)),
+            suppress(FileNotFoundError, NotADirectoryError),
+            os.scandir(folder) as entries,
+        ):
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
                     yield f"{entry.name}/", entry
@@ -184,7 +204,9 @@ class FolderFiles:
             raise FileExists(path) from None
         except OSError as error:
             if error.errno in _NO_HARD_LINKS:
-                raise UnsafeStore(self.where, f"its file system has no hard links: {error.strerror}.") from None
+                raise UnsafeStore(
+                    self.where, f"its file system has no hard links: {error.strerror}."
+                ) from None
             raise
 
     @contextmanager

@@ -44,7 +44,9 @@ class RequestTimeouts:
 
 
 # In SeaweedFS the loser of a race may wait more than a second for its lock.
-_PROBING = RequestTimeouts(connect=timedelta(seconds=3), read=timedelta(seconds=8), retry=timedelta(seconds=4))
+_PROBING = RequestTimeouts(
+    connect=timedelta(seconds=3), read=timedelta(seconds=8), retry=timedelta(seconds=4)
+)
 
 
 def _working(settings: FilesSettings) -> RequestTimeouts:
@@ -65,7 +67,9 @@ class S3Files:
     `info` gives the server's.
     """
 
-    def __init__(self, root: Root, settings: FilesSettings, *, patience: RequestTimeouts | None = None) -> None:
+    def __init__(
+        self, root: Root, settings: FilesSettings, *, patience: RequestTimeouts | None = None
+    ) -> None:
         self._root, self._settings = root, settings
         self._store = _store(root, settings, patience or _working(settings))
 
@@ -116,7 +120,9 @@ class S3Files:
         top = require_folder(folder)
         with self._asking(folder):
             listed = obstore.list_with_delimiter(self._store, f"{top}/" if top else None)
-        return tuple(sorted(prefix.rstrip("/").rsplit("/", 1)[-1] for prefix in listed["common_prefixes"]))
+        return tuple(
+            sorted(prefix.rstrip("/").rsplit("/", 1)[-1] for prefix in listed["common_prefixes"])
+        )
 
     def delete(self, path: str, *, etag: str | None = None) -> None:
         if etag is not None and self._etag(path) != etag:
@@ -152,12 +158,16 @@ class S3Files:
     def probe(self) -> None:
         strict = S3Files(self._root, self._settings, patience=_PROBING)
         # Not through `create`, whose own check would hide a server that ignores the condition.
-        require_atomic_create(strict, create=lambda path, data: strict._put_new(path, data, uuid4().hex))
+        require_atomic_create(
+            strict, create=lambda path, data: strict._put_new(path, data, uuid4().hex)
+        )
 
     def _read_if(self, path: str, etag: str) -> bytes:
         """The bytes of the file with this etag; `FileMissing` if a different file is there."""
         with self._asking(path):
-            return bytes(obstore.get(self._store, require_path(path), options={"if_match": etag}).bytes())
+            return bytes(
+                obstore.get(self._store, require_path(path), options={"if_match": etag}).bytes()
+            )
 
     def _etag(self, path: str) -> str | None:
         try:
@@ -167,7 +177,9 @@ class S3Files:
 
     def _put_new(self, path: str, data: bytes, maker: str) -> FileInfo:
         with self._asking(path):
-            put = obstore.put(self._store, require_path(path), data, mode="create", attributes={_MAKER: maker})
+            put = obstore.put(
+                self._store, require_path(path), data, mode="create", attributes={_MAKER: maker}
+            )
         return _written(path, data, put["e_tag"])
 
     def _made_by(self, path: str, maker: str) -> FileInfo | None:
@@ -179,12 +191,23 @@ class S3Files:
             return None
         meta = found.meta
         ours = found.attributes.get(_MAKER) == maker
-        return FileInfo(path, meta["size"], meta["e_tag"] or "", meta["last_modified"]) if ours else None
+        return (
+            FileInfo(path, meta["size"], meta["e_tag"] or "", meta["last_modified"])
+            if ours
+            else None
+        )
 
     def _sorted(self, folder: str) -> tuple[FileInfo, ...]:
         with self._asking(folder):
-            listed = [seen for batch in obstore.list(self._store, folder or None, chunk_size=1000) for seen in batch]
-        infos = (FileInfo(seen["path"], seen["size"], seen["e_tag"] or "", seen["last_modified"]) for seen in listed)
+            listed = [
+                seen
+                for batch in obstore.list(self._store, folder or None, chunk_size=1000)
+                for seen in batch
+            ]
+        infos = (
+            FileInfo(seen["path"], seen["size"], seen["e_tag"] or "", seen["last_modified"])
+            for seen in listed
+        )
         return tuple(sorted(infos, key=lambda info: info.path))
 
     @contextmanager
@@ -204,7 +227,9 @@ class S3Files:
             raise FileExists(path) from None
         except BaseError as error:
             if "501 Not Implemented" in str(error):
-                raise UnsafeStore(self.where, f"it does not know a request Lakebed relies on: {_reason(error)}") from error
+                raise UnsafeStore(
+                    self.where, f"it does not know a request Lakebed relies on: {_reason(error)}"
+                ) from error
             answered = FilesRefused if _NO_BUCKET in str(error) else FilesUnreachable
             raise answered(self.where, _reason(error)) from error
 
@@ -244,6 +269,8 @@ def _reason(error: Exception) -> str:
     text = str(error)
     if _NO_BUCKET in text:
         return "there is no such bucket."
-    first = text.splitlines()[0].removeprefix("Generic S3 error: ").partition(": <?xml")[0].rstrip(" :")
+    first = (
+        text.splitlines()[0].removeprefix("Generic S3 error: ").partition(": <?xml")[0].rstrip(" :")
+    )
     code = re.search(r"<Code>(\w+)</Code>", text)
     return f"{first} ({code[1]})." if code else f"{first}."

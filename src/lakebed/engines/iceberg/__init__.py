@@ -3,7 +3,11 @@ database.
 """
 
 from lakebed.engines.iceberg.catalog.database_catalog import DatabaseCatalog
-from lakebed.engines.iceberg.catalog.properties import catalog_properties, file_properties, open_pyiceberg
+from lakebed.engines.iceberg.catalog.properties import (
+    catalog_properties,
+    file_properties,
+    open_pyiceberg,
+)
 from lakebed.engines.iceberg.catalog.rest_catalog import IcebergRestCatalog
 from lakebed.engines.iceberg.metadata.reading import MetadataReader
 from lakebed.engines.iceberg.scan.manifest_cache import ManifestCache

@@ -1,7 +1,7 @@
 """Polars' filters, split into a predicate that can be pushed down and the whole expression.
 
-Polars serializes its expressions as JSON. What is unknown here, or differs in a newer Polars, is not pushed down: the whole
-expression filters again.
+Polars serializes its expressions as JSON. What is unknown here, or differs in a newer Polars, is
+not pushed down: the whole expression filters again.
 """
 
 import io
@@ -15,16 +15,30 @@ import polars as pl
 
 from lakebed.ports import And, Comparison, In, IsNull, Not, Or, Predicate, ScanColumn, StartsWith
 
-_OPS: Mapping[str, Any] = {"Eq": "=", "NotEq": "!=", "Lt": "<", "LtEq": "<=", "Gt": ">", "GtEq": ">="}
+_OPS: Mapping[str, Any] = {
+    "Eq": "=",
+    "NotEq": "!=",
+    "Lt": "<",
+    "LtEq": "<=",
+    "Gt": ">",
+    "GtEq": ">=",
+}
 _MIRRORED: Mapping[str, Any] = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_BETWEEN: Mapping[str, tuple[Any, Any]] = {"Both": (">=", "<="), "Left": (">=", "<"), "Right": (">", "<="), "None": (">", "<")}
+_BETWEEN: Mapping[str, tuple[Any, Any]] = {
+    "Both": (">=", "<="),
+    "Left": (">=", "<"),
+    "Right": (">", "<="),
+    "None": (">", "<"),
+}
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - Polars counts from there
 _EXACT = 2**53
 Json = Any
 Types = Mapping[str, str]  # of the columns, by name
 
 
-def split_filter(expression: pl.Expr, columns: tuple[ScanColumn, ...]) -> tuple[Predicate | None, pl.Expr | None]:
+def split_filter(
+    expression: pl.Expr, columns: tuple[ScanColumn, ...]
+) -> tuple[Predicate | None, pl.Expr | None]:
     """A predicate that is true wherever the expression is, and the expression to filter by."""
     try:
         tree = json.loads(expression.meta.serialize(format="json"))
@@ -35,7 +49,11 @@ def split_filter(expression: pl.Expr, columns: tuple[ScanColumn, ...]) -> tuple[
         return None, None
     types = {column.name: column.type for column in columns}
     parts = tuple(part for one in _conjuncts(plain) if (part := _translate(one, types)))
-    whole = expression if plain == tree else pl.Expr.deserialize(io.BytesIO(json.dumps(plain).encode()), format="json")
+    whole = (
+        expression
+        if plain == tree
+        else pl.Expr.deserialize(io.BytesIO(json.dumps(plain).encode()), format="json")
+    )
     return And(parts) if parts else None, whole
 
 
@@ -43,7 +61,9 @@ def _without_hints(tree: Json) -> Json | None:
     """The expression without the dynamic predicates that Polars adds above a slice and that cannot
     be evaluated here.
     """
-    if isinstance(tree, dict) and str((tree.get("Display") or {}).get("fmt_str", "")).startswith("dynamic_pred"):
+    if isinstance(tree, dict) and str((tree.get("Display") or {}).get("fmt_str", "")).startswith(
+        "dynamic_pred"
+    ):
         return None
     binary = tree.get("BinaryExpr") if isinstance(tree, dict) else None
     if not binary or binary.get("op") != "And":
@@ -65,7 +85,13 @@ def _translate(tree: Json, types: Types) -> Predicate | None:
     """The exact predicate of an expression, or None."""
     try:
         match tree:
-            case {"BinaryExpr": {"left": left, "op": "And" | "LogicalAnd" | "Or" | "LogicalOr" as op, "right": right}}:
+            case {
+                "BinaryExpr": {
+                    "left": left,
+                    "op": "And" | "LogicalAnd" | "Or" | "LogicalOr" as op,
+                    "right": right,
+                }
+            }:
                 parts = [_translate(left, types), _translate(right, types)]
                 known = tuple(part for part in parts if part is not None)
                 return None if len(known) < 2 else And(known) if op.endswith("And") else Or(known)
@@ -99,13 +125,20 @@ def _function(function: Json, inputs: list[Json], types: Types) -> Predicate | N
             return _among(inputs, types)
         case {"Boolean": {"IsBetween": {"closed": closed}}}:
             low, high = _BETWEEN[closed]
-            parts = [_compared(inputs[0], low, inputs[1], types), _compared(inputs[0], high, inputs[2], types)]
+            parts = [
+                _compared(inputs[0], low, inputs[1], types),
+                _compared(inputs[0], high, inputs[2], types),
+            ]
             known = tuple(part for part in parts if part)
             return And(known) if len(known) == 2 else None
         case {"StringExpr": "StartsWith"}:
             prefix = _value(inputs[1], "string")
             named = types[_column(inputs[0], types)] == "string"
-            return StartsWith(inputs[0]["Column"], prefix) if named and isinstance(prefix, str) else None
+            return (
+                StartsWith(inputs[0]["Column"], prefix)
+                if named and isinstance(prefix, str)
+                else None
+            )
     return None
 
 
@@ -131,9 +164,15 @@ _LISTED = {"int": int, "long": int, "string": str, "date": date}
 def _value(tree: Json, type_: str) -> object | None:
     """A literal, if Polars compares it with a column of this type as that type."""
     match tree["Literal"]:
-        case {"Dyn": {"Int": int(value)}} | {"Scalar": {"Int32": int(value)}} | {"Scalar": {"Int64": int(value)}}:
+        case (
+            {"Dyn": {"Int": int(value)}}
+            | {"Scalar": {"Int32": int(value)}}
+            | {"Scalar": {"Int64": int(value)}}
+        ):
             return _number(value, type_)
-        case {"Dyn": {"Float": float(value)}} | {"Scalar": {"Float64": float(value)}} if type_ == "double":
+        case {"Dyn": {"Float": float(value)}} | {"Scalar": {"Float64": float(value)}} if (
+            type_ == "double"
+        ):
             return value
         case {"Dyn": {"Str": str(value)}} | {"Scalar": {"String": str(value)}} if type_ == "string":
             return value
@@ -148,7 +187,9 @@ def _value(tree: Json, type_: str) -> object | None:
             if type_ != ("timestamptz" if zone else "timestamp"):
                 return None
             return moment.replace(tzinfo=UTC) if zone else moment
-        case {"Scalar": {"Decimal": [int(unscaled), _, int(scale)]}} if type_.startswith("decimal("):
+        case {"Scalar": {"Decimal": [int(unscaled), _, int(scale)]}} if type_.startswith(
+            "decimal("
+        ):
             return Decimal((unscaled < 0, tuple(map(int, str(abs(unscaled)))), -scale))
     return None
 

@@ -15,15 +15,21 @@ Batches = Callable[[tuple[str, ...], Predicate | None, int | None, int | None], 
 def lazy_frame(schema: Any, columns: tuple[ScanColumn, ...], batches: Batches) -> pl.LazyFrame:
     """A frame over Arrow batches of this schema.
 
-    `batches` takes columns, a predicate that filters early, a limit and a batch size. Polars' whole expression is applied to
-    every batch afterwards, so what cannot be a predicate is not lost.
+    `batches` takes columns, a predicate that filters early, a limit and a batch size. Polars' whole
+    expression is applied to every batch afterwards, so what cannot be a predicate is not lost.
     """
     types = frame_schema(schema)
 
-    def read(names: list[str] | None, expression: pl.Expr | None, limit: int | None, rows: int | None) -> Iterator[pl.DataFrame]:
-        predicate, whole = split_filter(expression, columns) if expression is not None else (None, None)
+    def read(
+        names: list[str] | None, expression: pl.Expr | None, limit: int | None, rows: int | None
+    ) -> Iterator[pl.DataFrame]:
+        predicate, whole = (
+            split_filter(expression, columns) if expression is not None else (None, None)
+        )
         wanted = tuple(types) if names is None else tuple(names)
-        needed = tuple(dict.fromkeys((*wanted, *(whole.meta.root_names() if whole is not None else ()))))
+        needed = tuple(
+            dict.fromkeys((*wanted, *(whole.meta.root_names() if whole is not None else ())))
+        )
         left = limit
         for batch in batches(needed, predicate, limit if whole is None else None, rows):
             frame = _frame(batch, needed, types)
@@ -45,7 +51,9 @@ def frame_schema(schema: Any) -> pl.Schema:
 def _frame(batch: Any, names: Iterable[str], types: pl.Schema) -> pl.DataFrame:
     frame = _from_arrow(batch)
     return (
-        frame if all(frame.schema[name] == types[name] for name in names) else frame.cast({name: types[name] for name in names})
+        frame
+        if all(frame.schema[name] == types[name] for name in names)
+        else frame.cast({name: types[name] for name in names})
     )
 
 
@@ -56,7 +64,9 @@ def _from_arrow(rows: Any) -> pl.DataFrame:
     table = pa.table(rows) if not isinstance(rows, pa.Table) else rows
     for index, field in enumerate(table.schema):
         if isinstance(field.type, pa.UuidType):
-            table = table.set_column(index, field.name, table.column(index).cast(pa.binary(16)).cast(pa.binary()))
+            table = table.set_column(
+                index, field.name, table.column(index).cast(pa.binary(16)).cast(pa.binary())
+            )
     frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame)  # noqa: S101 - for the type checker
     return frame

@@ -20,7 +20,12 @@ class SparkCompute:
     """A session whose snapshots carry a run's id."""
 
     def __init__(
-        self, session: "SparkSession", staging: Staging, *, run_id: str, close: Callable[[], None] = lambda: None
+        self,
+        session: "SparkSession",
+        staging: Staging,
+        *,
+        run_id: str,
+        close: Callable[[], None] = lambda: None,
     ) -> None:
         self.session: Any = session
         self._spark, self._staging, self._close = session, staging, close
@@ -40,7 +45,10 @@ class SparkCompute:
 
     def fields(self, frame: "DataFrame") -> tuple[Field, ...]:
         with answering():
-            return tuple(Field(field.name, column_type(field.dataType).spark) for field in frame.schema.fields)
+            return tuple(
+                Field(field.name, column_type(field.dataType).spark)
+                for field in frame.schema.fields
+            )
 
     def create_view(self, frame: "DataFrame", view: str) -> None:
         with answering():
@@ -53,9 +61,13 @@ class SparkCompute:
     def rows(self, query: "str | DataFrame", *, limit: int) -> list[dict[str, Any]]:
         with answering():
             frame = self._spark.sql(query) if isinstance(query, str) else query
-            return [dict(zip(frame.columns, row, strict=True)) for row in frame.limit(limit).collect()]
+            return [
+                dict(zip(frame.columns, row, strict=True)) for row in frame.limit(limit).collect()
+            ]
 
-    def create_table(self, frame: "DataFrame", table: str, *, location: str | None, properties: Mapping[str, str]) -> None:
+    def create_table(
+        self, frame: "DataFrame", table: str, *, location: str | None, properties: Mapping[str, str]
+    ) -> None:
         writer = frame.writeTo(table).using("iceberg").tableProperty("format-version", "2")
         for key, value in properties.items():
             writer = writer.tableProperty(key, value)

@@ -39,7 +39,11 @@ def session_conf(
     """All settings that Spark starts with; `settings.spark.conf` overrides the others."""
     spark = settings.spark
     _require_bound_pages(spark)
-    conf = _everywhere(settings) | _listening(spark) | (_local(cores, python) if spark.is_local else {})
+    conf = (
+        _everywhere(settings)
+        | _listening(spark)
+        | (_local(cores, python) if spark.is_local else {})
+    )
     conf |= {at_start(key): value for key, value in hadoop_conf(settings, root).items()}
     conf |= catalog_conf(settings, root) | spark.conf
     return conf if spark.is_local else conf | _shipped(jars, spark.conf)
@@ -48,7 +52,9 @@ def session_conf(
 def runtime_conf(settings: Settings, root: Root) -> dict[str, str]:
     """Settings that connect a running session to this lake; each can be set at any time."""
     ours = catalog_conf(settings, root) | hadoop_conf(settings, root)
-    return ours | {key: value for key, value in settings.spark.conf.items() if key.startswith("spark.sql.")}
+    return ours | {
+        key: value for key, value in settings.spark.conf.items() if key.startswith("spark.sql.")
+    }
 
 
 def catalog_conf(settings: Settings, root: Root) -> dict[str, str]:
@@ -60,7 +66,10 @@ def catalog_conf(settings: Settings, root: Root) -> dict[str, str]:
     properties |= {f"table-default.{key}": value for key, value in defaults.items()}
     prefix = f"spark.sql.catalog.{CATALOG}"
     conf = {prefix: CATALOG_CLASS} | {f"{prefix}.{key}": value for key, value in properties.items()}
-    return conf | {"spark.sql.defaultCatalog": CATALOG, "spark.sql.session.timeZone": settings.timezone}
+    return conf | {
+        "spark.sql.defaultCatalog": CATALOG,
+        "spark.sql.session.timeZone": settings.timezone,
+    }
 
 
 def hadoop_conf(settings: Settings, root: Root) -> dict[str, str]:
@@ -121,7 +130,11 @@ def _listening(spark: SparkSettings) -> dict[str, str]:
     if spark.is_local:
         return loopback
     # If spark.driver.host is set, executors run elsewhere, and Spark listens on that address.
-    return loopback if _ON_LOOPBACK.fullmatch(spark.master) and "spark.driver.host" not in spark.conf else {}
+    return (
+        loopback
+        if _ON_LOOPBACK.fullmatch(spark.master) and "spark.driver.host" not in spark.conf
+        else {}
+    )
 
 
 def _require_bound_pages(spark: SparkSettings) -> None:
@@ -129,9 +142,13 @@ def _require_bound_pages(spark: SparkSettings) -> None:
     asked = spark.conf.get("spark.ui.enabled", "false").lower() == "true"
     if asked and "spark.driver.bindAddress" not in _listening(spark) | spark.conf:
         raise BadSettings(
-            "spark.ui.enabled would open Spark's pages, which ask for no password, on all addresses of this machine.",
+            "spark.ui.enabled would open Spark's pages, which ask for no password, on all addresses"
+            " of this machine.",
             where="spark.conf",
-            next="Set spark.driver.bindAddress beside it: the address to listen on (0.0.0.0 for all).",
+            next=(
+                "Set spark.driver.bindAddress beside it: the address to listen on (0.0.0.0 for"
+                " all)."
+            ),
         )
 
 
@@ -152,14 +169,21 @@ def _catalog(settings: Settings, root: Root) -> dict[str, str]:
         return _rest(catalog)
     jdbc = {"type": "jdbc", "jdbc.schema-version": "V1", "warehouse": root.url}
     if isinstance(catalog, PostgresCatalog):
-        access = {"uri": f"jdbc:{catalog.url}", "jdbc.user": catalog.user, "jdbc.password": _open(catalog.password)}
+        access = {
+            "uri": f"jdbc:{catalog.url}",
+            "jdbc.user": catalog.user,
+            "jdbc.password": _open(catalog.password),
+        }
         told = {"ApplicationName": "lakebed spark"} | jdbc_limits(catalog.timeout_seconds)
         # One connection per session: a run commits its tables one after another.
         access |= {f"jdbc.{key}": value for key, value in told.items()} | {"clients": "1"}
         return jdbc | {key: value for key, value in access.items() if value}
     database = f"{root.folder}/{DATABASE_FILE}"
     # One connection: SQLite has one writer, and others would only wait.
-    return jdbc | {"uri": f"jdbc:sqlite:{database}?journal_mode=WAL&busy_timeout=30000", "clients": "1"}
+    return jdbc | {
+        "uri": f"jdbc:sqlite:{database}?journal_mode=WAL&busy_timeout=30000",
+        "clients": "1",
+    }
 
 
 def _rest(catalog: RestCatalog) -> dict[str, str]:

@@ -4,21 +4,33 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from lakebed.errors import CatalogFull, CatalogUnreachable, LakebedError, RunFailed, worker_traceback
+from lakebed.errors import (
+    CatalogFull,
+    CatalogUnreachable,
+    LakebedError,
+    RunFailed,
+    worker_traceback,
+)
 from lakebed.names import CATALOG
 from lakebed.settings import masked
 
 _LINE = re.compile(r"\bline (\d+),? pos(?:ition)? (\d+)")
 _PLAN = re.compile(
-    r"\n\s*(?:'?[A-Z]\w+ ?[\[\(\w*!+:]|[+*:!]-|== )|;\s*\n|\n\s*\n|\n\s*at \w|JVM stacktrace|\nCaused by|\nDriver stacktrace"
+    r"\n\s*(?:'?[A-Z]\w+ ?[\[\(\w*!+:]|[+*:!]-|== )|;\s*\n|\n\s*\n|\n\s*at \w|JVM"
+    r" stacktrace|\nCaused by|\nDriver stacktrace"
 )
-_PREFACE = re.compile(r"^(?:An error occurred while calling [^:]+:\s*|\(?(?:org|java)\.[\w.$]+\)?:?\s*)+")
+_PREFACE = re.compile(
+    r"^(?:An error occurred while calling [^:]+:\s*|\(?(?:org|java)\.[\w.$]+\)?:?\s*)+"
+)
 _LONGEST = 600
 _KIND = re.compile(r"\[([A-Z][A-Z_]+)(?:\.[A-Z_.]+)?\]")
 _CORRECT = "Correct the SQL; lakebed compile shows a pipeline's as Spark gets it."
-_OTHER_COLUMN = "Name a column that its inputs have: lakebed table describe TABLE lists those of a table."
+_OTHER_COLUMN = (
+    "Name a column that its inputs have: lakebed table describe TABLE lists those of a table."
+)
 _ODD_VALUES = (
-    "Look for such values in the inputs; functions that begin with try_, such as try_cast and try_divide, give NULL instead."
+    "Look for such values in the inputs; functions that begin with try_, such as try_cast and"
+    " try_divide, give NULL instead."
 )
 _ADVICE = {
     "UNRESOLVED_COLUMN|UNRESOLVED_MAP_KEY|FIELD_NOT_FOUND|AMBIGUOUS_": _OTHER_COLUMN,
@@ -33,7 +45,9 @@ _BY_WORD = {
     "OutOfMemoryError": "Give Spark more memory: spark.memory.",
     "No space left on device": "Free space on the disk that Spark uses, then run it again.",
 }
-_DATABASE = re.compile(r"(?:org\.postgresql\.util\.PSQLException|org\.sqlite\.SQLiteException): (.+)")
+_DATABASE = re.compile(
+    r"(?:org\.postgresql\.util\.PSQLException|org\.sqlite\.SQLiteException): (.+)"
+)
 _FULL = ("No space left on device", "disk is full")
 _ANY_OTHER = "Run it again; if it fails again, see Spark's log in .data/logs/spark."
 
@@ -52,14 +66,21 @@ def as_failure(error: Exception) -> LakebedError:
     if isinstance(error, LakebedError):
         return error
     if isinstance(error, ConnectionError) or type(error).__name__ == "Py4JNetworkError":
-        return RunFailed("Spark died.", next="See its log in .data/logs/spark; spark.memory gives it more memory.")
+        return RunFailed(
+            "Spark died.",
+            next="See its log in .data/logs/spark; spark.memory gives it more memory.",
+        )
     text = str(error)
     if refused := _of_catalog(text):
         return refused
     if told := worker_traceback(text):
-        return RunFailed(told.what, where=told.where, next="Correct the function, or the rows it is given.")
+        return RunFailed(
+            told.what, where=told.where, next="Correct the function, or the rows it is given."
+        )
     found = _LINE.search(text)
-    return RunFailed(short(text) or type(error).__name__, line=int(found[1]) if found else None, next=_next(text))
+    return RunFailed(
+        short(text) or type(error).__name__, line=int(found[1]) if found else None, next=_next(text)
+    )
 
 
 def _of_catalog(text: str) -> LakebedError | None:
@@ -72,7 +93,11 @@ def _of_catalog(text: str) -> LakebedError | None:
     said = masked(found[-1].strip())
     if any(sign in said for sign in _FULL):
         return CatalogFull(CATALOG, said)
-    return RunFailed(f"the catalog's database refused: {said}") if "denied" in said else CatalogUnreachable(CATALOG, said)
+    return (
+        RunFailed(f"the catalog's database refused: {said}")
+        if "denied" in said
+        else CatalogUnreachable(CATALOG, said)
+    )
 
 
 def _next(text: str) -> str:

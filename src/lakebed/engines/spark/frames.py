@@ -25,7 +25,12 @@ class Staging:
     """
 
     def __init__(self, files: Files, root: Root, run_id: str) -> None:
-        self._files, self._root, self._folder, self._count = files, root, f"{DATA}/staging/{run_id}", 0
+        self._files, self._root, self._folder, self._count = (
+            files,
+            root,
+            f"{DATA}/staging/{run_id}",
+            0,
+        )
 
     def write(self, parts: Iterator[bytes]) -> tuple[str, ...]:
         """Write the files and return their addresses; they stay until `clear`."""
@@ -44,14 +49,20 @@ class Staging:
         for key, value in _SAVING.items():
             frame.sparkSession.conf.set(f"spark.sql.parquet.{key}", value)
         frame.write.parquet(self._root.at(folder))
-        return tuple(self._root.at(file.path) for file in self._files.list(folder) if file.path.endswith(".parquet"))
+        return tuple(
+            self._root.at(file.path)
+            for file in self._files.list(folder)
+            if file.path.endswith(".parquet")
+        )
 
     def clear(self) -> None:
         if self._count:
             self._files.clear(self._folder)
 
 
-def as_frame(session: "SparkSession", result: Any, staging: Staging, known: Callable[[], Sequence[Field]]) -> "DataFrame":
+def as_frame(
+    session: "SparkSession", result: Any, staging: Staging, known: Callable[[], Sequence[Field]]
+) -> "DataFrame":
     """A Spark frame as it is, one of another library through Arrow; anything else is refused.
 
     `known` gives the columns of the target table: a column without a value gets its type from
@@ -67,18 +78,33 @@ def as_frame(session: "SparkSession", result: Any, staging: Staging, known: Call
     if reader is None:
         raise RunFailed(
             f"rows cannot be read from a {type(result).__name__}.",
-            next="Give a Spark, Arrow, pandas or Polars DataFrame, a DuckDB relation, or a table or query result of a lake.",
+            next=(
+                "Give a Spark, Arrow, pandas or Polars DataFrame, a DuckDB relation, or a table or"
+                " query result of a lake."
+            ),
         )
     return _staged(session, reader, staging, known)
 
 
-def _staged(session: "SparkSession", reader: Any, staging: Staging, known: Callable[[], Sequence[Field]]) -> "DataFrame":
+def _staged(
+    session: "SparkSession", reader: Any, staging: Staging, known: Callable[[], Sequence[Field]]
+) -> "DataFrame":
     import pyarrow as pa
 
-    from lakebed.engines.arrow import as_storable, parquet_files, storable_schema, table_type, unreadable_frame
+    from lakebed.engines.arrow import (
+        as_storable,
+        parquet_files,
+        storable_schema,
+        table_type,
+        unreadable_frame,
+    )
 
     valueless = any("null" in str(field.type) for field in reader.schema)
-    types = {field.name.casefold(): read_table_type(field.type) for field in known()} if valueless else {}
+    types = (
+        {field.name.casefold(): read_table_type(field.type) for field in known()}
+        if valueless
+        else {}
+    )
     schema = storable_schema(reader.schema, types)
     columns = tuple(Field(field.name, table_type(field.type).spark) for field in schema)
     try:

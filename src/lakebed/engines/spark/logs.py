@@ -65,7 +65,10 @@ def _is_not_of_py4j(record: logging.LogRecord) -> bool:
     """False for the traceback that py4j logs through the user's root logger when the JVM
     has died.
     """
-    return not (record.msg == "Exception while sending command." and Path(record.pathname).parent.name == "py4j")
+    return not (
+        record.msg == "Exception while sending command."
+        and Path(record.pathname).parent.name == "py4j"
+    )
 
 
 def tail(log: Path, *, lines: int = 3) -> str:

@@ -19,7 +19,11 @@ def watch(session: "SparkSession", on_progress: OnProgress) -> Iterator[None]:
     """Report finished tasks and tasks known so far, from another thread; the latter grow as Spark
     plans more stages.
     """
-    watched = _watch_remote if hasattr(session, "registerProgressHandler") and not is_classic(session) else _watch_classic
+    watched = (
+        _watch_remote
+        if hasattr(session, "registerProgressHandler") and not is_classic(session)
+        else _watch_classic
+    )
     with watched(session, on_progress):
         yield
 
@@ -35,7 +39,9 @@ def _watch_remote(session: Any, on_progress: OnProgress) -> Iterator[None]:
 
     def handler(*, stages: Iterable[Any] | None, operation_id: str | None, **_: object) -> None:
         for stage in stages or ():
-            counted.update(f"{operation_id}/{stage.stage_id}", stage.num_completed_tasks, stage.num_tasks)
+            counted.update(
+                f"{operation_id}/{stage.stage_id}", stage.num_completed_tasks, stage.num_tasks
+            )
         counted.report()
 
     session.registerProgressHandler(handler)
@@ -51,7 +57,11 @@ def _watch_classic(session: Any, on_progress: OnProgress) -> Iterator[None]:
     is polled.
     """
     context, group, ended = session.sparkContext, f"lakebed-{uuid.uuid4().hex}", threading.Event()
-    watcher = threading.Thread(target=_poll, args=(context.statusTracker(), group, _TaskCount(on_progress), ended), daemon=True)
+    watcher = threading.Thread(
+        target=_poll,
+        args=(context.statusTracker(), group, _TaskCount(on_progress), ended),
+        daemon=True,
+    )
     context.setJobGroup(group, "lakebed")
     watcher.start()
     try:
@@ -88,7 +98,10 @@ class _TaskCount:
         self._stages[stage] = (max(done, known[0]), max(total, known[1]))
 
     def report(self) -> None:
-        sums = (sum(done for done, _ in self._stages.values()), sum(total for _, total in self._stages.values()))
+        sums = (
+            sum(done for done, _ in self._stages.values()),
+            sum(total for _, total in self._stages.values()),
+        )
         if sums != self._reported:
             self._reported = sums
             self._on_progress(*sums)

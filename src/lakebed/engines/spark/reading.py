@@ -15,11 +15,15 @@ if TYPE_CHECKING:
 _TYPES = {"timestamp": "timestamp_ntz", "timestamptz": "timestamp"}
 
 
-def pinned_frame(session: "SparkSession", chosen: TableSelection, predicate: Predicate | None) -> "DataFrame":
+def pinned_frame(
+    session: "SparkSession", chosen: TableSelection, predicate: Predicate | None
+) -> "DataFrame":
     """The chosen columns and rows."""
     snapshot, now = chosen.pinned.snapshot, chosen.pinned.columns
     shown = as_of_schema(chosen.pinned.metadata, snapshot, chosen.pinned.schema) if snapshot else ()
-    frame = session.sql(f"SELECT {', '.join(shown) or '*'} FROM {at_snapshot(chosen.pinned.table, chosen.snapshot)}")
+    frame = session.sql(
+        f"SELECT {', '.join(shown) or '*'} FROM {at_snapshot(chosen.pinned.table, chosen.snapshot)}"
+    )
     if predicate is not None:
         frame = frame.filter(_condition(predicate, {one.name: one.type for one in now}))
     return frame.select(*(spark_identifier(name) for name in chosen.columns))
@@ -35,7 +39,9 @@ def _condition(predicate: Predicate, types: Mapping[str, str]) -> Any:
             column = f.col(spark_identifier(name))
             return column.isNotNull() if negated else column.isNull()
         case In(name, values, negated):
-            found = _column(name, types[name]).isin(*(_literal(value, types[name]) for value in values))
+            found = _column(name, types[name]).isin(
+                *(_literal(value, types[name]) for value in values)
+            )
             return ~found if negated else found
         case StartsWith(name, prefix, negated):
             found = f.col(spark_identifier(name)).startswith(f.lit(prefix))
@@ -45,7 +51,9 @@ def _condition(predicate: Predicate, types: Mapping[str, str]) -> Any:
         case Always(yes):
             return f.lit(yes)
         case And(parts) | Or(parts):
-            return _joined([_condition(part, types) for part in parts], both=isinstance(predicate, And))
+            return _joined(
+                [_condition(part, types) for part in parts], both=isinstance(predicate, And)
+            )
 
 
 def _column(name: str, type_: str) -> Any:

@@ -37,7 +37,11 @@ def logs_events(told: Mapping[str, str]) -> bool:
 
 def would_log_secret(wanted: Mapping[str, str], told: Mapping[str, str]) -> bool:
     """Whether setting these on a session would write a secret to the event log."""
-    unmasked = (key for key, value in wanted.items() if is_secret(key) and key not in told and not has_value(key, value, told))
+    unmasked = (
+        key
+        for key, value in wanted.items()
+        if is_secret(key) and key not in told and not has_value(key, value, told)
+    )
     return logs_events(told) and any(unmasked)
 
 
@@ -45,5 +49,9 @@ def start_lines(keys: Iterable[str], told: Mapping[str, str]) -> tuple[str, ...]
     """Lines for spark-defaults.conf that give Spark these secrets and mask them, without the
     values.
     """
-    masks = () if told.get("spark.redaction.regex") == SECRET_WORD else (f"spark.redaction.regex {SECRET_WORD}",)
+    masks = (
+        ()
+        if told.get("spark.redaction.regex") == SECRET_WORD
+        else (f"spark.redaction.regex {SECRET_WORD}",)
+    )
     return (*(f"{at_start(key)} …" for key in keys), *masks)

@@ -18,7 +18,12 @@ from lakebed.engines.spark.start.fetch import local_jars
 from lakebed.engines.spark.start.gateway import close_catalog
 from lakebed.engines.spark.start.jars import Jar
 from lakebed.engines.spark.start.java import Java, find_java
-from lakebed.engines.spark.start.local_spark import LocalSpark, archive_for_next_time, plan_launch, start_spark
+from lakebed.engines.spark.start.local_spark import (
+    LocalSpark,
+    archive_for_next_time,
+    plan_launch,
+    start_spark,
+)
 from lakebed.engines.spark.start.masters import require_reachable
 from lakebed.errors import UsageError
 from lakebed.names import CATALOG
@@ -56,11 +61,15 @@ def open_session(
         if settings.spark.is_connect:
             _remote.append(open_remote(settings, root))
             return _remote[-1]
-        jars = local_jars(settings, root, environment=environment, report=report, java=java, also=also)
+        jars = local_jars(
+            settings, root, environment=environment, report=report, java=java, also=also
+        )
         return _open_local(settings, root, jars=jars, java=java, environment=environment, logs=logs)
 
 
-def another_session(beside: "SparkSession", settings: Settings, root: Root, *, environment: Mapping[str, str]) -> "SparkSession":
+def another_session(
+    beside: "SparkSession", settings: Settings, root: Root, *, environment: Mapping[str, str]
+) -> "SparkSession":
     """Another session for the same lake, as cheap as possible; end it with `close_session`.
 
     The user's own session on a Connect server is shared, since no other can be opened beside it.
@@ -98,7 +107,13 @@ def close_session(session: "SparkSession") -> None:
 
 
 def _open_local(
-    settings: Settings, root: Root, *, jars: tuple[Path, ...], java: Java | None, environment: Mapping[str, str], logs: Path
+    settings: Settings,
+    root: Root,
+    *,
+    jars: tuple[Path, ...],
+    java: Java | None,
+    environment: Mapping[str, str],
+    logs: Path,
 ) -> "SparkSession":
     global _local
     if _local and not _local.jvm.runs:
@@ -107,8 +122,12 @@ def _open_local(
     if _local is None:
         _require_no_other_spark()
         require_reachable(settings.spark.master)
-        launch = plan_launch(settings, root, jars=jars, java=java or find_java(environment), environment=environment)
-        _local = start_spark(launch, environment=environment, logs=logs, directly=settings.spark.direct_launch)
+        launch = plan_launch(
+            settings, root, jars=jars, java=java or find_java(environment), environment=environment
+        )
+        _local = start_spark(
+            launch, environment=environment, logs=logs, directly=settings.spark.direct_launch
+        )
         session = _local.base
     else:
         session = _new_local_session(_local, settings, root, jars)
@@ -116,7 +135,9 @@ def _open_local(
     return session
 
 
-def _new_local_session(local: LocalSpark, settings: Settings, root: Root, jars: tuple[Path, ...]) -> "SparkSession":
+def _new_local_session(
+    local: LocalSpark, settings: Settings, root: Root, jars: tuple[Path, ...]
+) -> "SparkSession":
     """Another session in the running JVM, without the settings of the lake that was opened
     first.
     """
@@ -131,11 +152,14 @@ def _new_local_session(local: LocalSpark, settings: Settings, root: Root, jars: 
     return session
 
 
-def _require_compatible(local: LocalSpark, settings: Settings, root: Root, jars: tuple[Path, ...]) -> None:
+def _require_compatible(
+    local: LocalSpark, settings: Settings, root: Root, jars: tuple[Path, ...]
+) -> None:
     running = local.launch.conf["spark.master"]
     if running != settings.spark.master:
         raise UsageError(
-            f"this process runs Spark on {running} for another lake, and this lake wants {masked(settings.spark.master)}.",
+            f"this process runs Spark on {running} for another lake, and this lake wants"
+            f" {masked(settings.spark.master)}.",
             next="Close the other lake first, or use another process.",
         )
     if lacking := [jar.name for jar in jars if jar not in local.launch.jars]:
@@ -145,7 +169,8 @@ def _require_compatible(local: LocalSpark, settings: Settings, root: Root, jars:
         )
     if would_log_secret(runtime_conf(settings, root), local.launch.conf):
         raise UsageError(
-            "this process runs Spark for another lake, and its event log would show this lake's secrets.",
+            "this process runs Spark for another lake, and its event log would show this lake's"
+            " secrets.",
             next="Close the other lake first, or use another process.",
         )
 
@@ -154,7 +179,10 @@ def _require_no_other_spark() -> None:
     """A process has one Spark: if the user started it, the session must be passed to Lakebed."""
     pyspark = sys.modules.get("pyspark")
     if pyspark and pyspark.SparkContext._active_spark_context:
-        raise UsageError("this process already has a Spark session.", next="Pass it to Lakebed: lakebed.open(…, spark=session)")
+        raise UsageError(
+            "this process already has a Spark session.",
+            next="Pass it to Lakebed: lakebed.open(…, spark=session)",
+        )
 
 
 def _end(local: LocalSpark) -> None:

@@ -22,7 +22,14 @@ class BadFileSearch:
     bad: dict[str, BadFile] = field(default_factory=dict)
     _failures: int = 0
 
-    def mark_bad(self, files: Iterable[FileInfo], reason: str, *, rows: int | None = None, wanted_by: str = "") -> None:
+    def mark_bad(
+        self,
+        files: Iterable[FileInfo],
+        reason: str,
+        *,
+        rows: int | None = None,
+        wanted_by: str = "",
+    ) -> None:
         for file in files:
             self.bad[file.path] = BadFile(file, reason, rows, wanted_by)
 
@@ -30,7 +37,9 @@ class BadFileSearch:
         """What is wrong with the bytes of a file, by reading it here."""
         return self.look(file, member.multiline)
 
-    def narrow(self, groups: Sequence[ReadGroup], answer: UnreadableFiles) -> tuple[tuple[ReadGroup, ...], ...]:
+    def narrow(
+        self, groups: Sequence[ReadGroup], answer: UnreadableFiles
+    ) -> tuple[tuple[ReadGroup, ...], ...]:
         """Reading these groups failed: mark the bad file if it is certain, and return the parts in
         which to read the rest.
 
@@ -39,16 +48,31 @@ class BadFileSearch:
         """
         self._failures += 1
         everyone = files_of(groups)
-        named = next((file for file in everyone if len(everyone) == 1 or self.address(file.path) == answer.path), None)
-        seen = self.find_damage(named, next(member for member in groups if named in member.files)) if named else ""
+        named = next(
+            (
+                file
+                for file in everyone
+                if len(everyone) == 1 or self.address(file.path) == answer.path
+            ),
+            None,
+        )
+        seen = (
+            self.find_damage(named, next(member for member in groups if named in member.files))
+            if named
+            else ""
+        )
         if named is None or not (seen or len(everyone) == 1):
             return _parts(groups, [named] if named else everyone[: len(everyone) // 2])
         self.mark_bad([named], seen or answer.reason)
         rest = [file for file in everyone if file != named]
-        return _parts(restrict(groups, rest), rest if self._failures <= _FEW else rest[: len(rest) // 2])
+        return _parts(
+            restrict(groups, rest), rest if self._failures <= _FEW else rest[: len(rest) // 2]
+        )
 
 
-def _parts(groups: Sequence[ReadGroup], first: Collection[FileInfo]) -> tuple[tuple[ReadGroup, ...], ...]:
+def _parts(
+    groups: Sequence[ReadGroup], first: Collection[FileInfo]
+) -> tuple[tuple[ReadGroup, ...], ...]:
     """The groups split in two: with these files, and with the others."""
     chosen = set(first)
     others = [file for file in files_of(groups) if file not in chosen]

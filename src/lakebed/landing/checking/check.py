@@ -8,8 +8,18 @@ from dataclasses import dataclass, field
 from lakebed.landing.checking.bad_files import BadFileSearch, files_of, restrict
 from lakebed.landing.checking.faults import describe_fault
 from lakebed.landing.checking.infer import Inference
-from lakebed.landing.checking.read_groups import Address, ReadGroup, columns_to_read, group_files, target_types
-from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, ColumnTypes, RememberedTypes
+from lakebed.landing.checking.read_groups import (
+    Address,
+    ReadGroup,
+    columns_to_read,
+    group_files,
+    target_types,
+)
+from lakebed.landing.checking.remembered_types import (
+    NOTHING_REMEMBERED,
+    ColumnTypes,
+    RememberedTypes,
+)
 from lakebed.landing.formats.sniffed import BadFile, SniffedFile
 from lakebed.landing.formats.verify import find_damage, line_of
 from lakebed.landing.spec import ZoneSpec
@@ -46,14 +56,18 @@ def check(
     """Infer types and read every row; repeat without bad files, whose values must not affect the
     types.
     """
-    blame = BadFileSearch(address, lambda file, multiline: find_damage(files, file, spec, multiline=multiline))
+    blame = BadFileSearch(
+        address, lambda file, multiline: find_damage(files, file, spec, multiline=multiline)
+    )
     taken = ColumnTypes(remembered, spec)
     inference = Inference(reader, spec, address, blame, taken)
     checking = _Checking(reader, files, spec, address, blame, inference)
     empty: frozenset[tuple[str, str]] = frozenset()
     while True:
         before, types = len(blame.bad), taken.types
-        groups = inference.with_types(group_files(one for one in sniffed if one.file.path not in blame.bad))
+        groups = inference.with_types(
+            group_files(one for one in sniffed if one.file.path not in blame.bad)
+        )
         target = target_types(groups, spec, empty=empty, taken=taken)
         rows = checking.run(groups, target)
         good = restrict(groups, [file for file in files_of(groups) if file.path not in blame.bad])
@@ -67,7 +81,9 @@ def check(
             counted = {file.path: rows[file.path].rows for file in files_of(good)}
             learned = {} if spec.expected else _learned(good, target, empty, taken)
             also = frozenset(name.casefold() for name in taken.json_columns)
-            return CheckedFiles(good, target, counted, tuple(blame.bad.values()), learned, taken.widened, also)
+            return CheckedFiles(
+                good, target, counted, tuple(blame.bad.values()), learned, taken.widened, also
+            )
 
 
 @dataclass(frozen=True)
@@ -96,12 +112,18 @@ class _Checking:
         yet.
         """
         rows = self._rows(groups, target)
-        broken = restrict(groups, [file for file in files_of(groups) if file.path in rows and rows[file.path].corrupt])
+        broken = restrict(
+            groups,
+            [file for file in files_of(groups) if file.path in rows and rows[file.path].corrupt],
+        )
         asked = [member.to_read(columns_to_read(member, target), self.address) for member in broken]
         records = self.reader.corrupt_records(asked) if asked else {}
         read = [(member, file) for member in groups for file in member.files if file.path in rows]
         found = [
-            self._judged(file, member, target, rows[file.path], records.get(self.address(file.path), "")) for member, file in read
+            self._judged(
+                file, member, target, rows[file.path], records.get(self.address(file.path), "")
+            )
+            for member, file in read
         ]
         unfit = [one for one in found if one]
         if unfit and not self._widened(restrict(groups, [one.file for one in unfit])):
@@ -128,34 +150,61 @@ class _Checking:
         if len(member.files) == 1 or member.format == "parquet":
             return False
         middle = len(member.files) // 2
-        halves = [self._widen(member.of(files)) for files in (member.files[:middle], member.files[middle:])]
+        halves = [
+            self._widen(member.of(files))
+            for files in (member.files[:middle], member.files[middle:])
+        ]
         return any(halves)
 
-    def _rows(self, groups: Sequence[ReadGroup], target: Mapping[str, ColumnType]) -> dict[str, FileRows]:
+    def _rows(
+        self, groups: Sequence[ReadGroup], target: Mapping[str, ColumnType]
+    ) -> dict[str, FileRows]:
         """One job for all files; if it fails, the bad files are found by bisection."""
         if not groups:
             return {}
-        answer = self.reader.check([member.to_read(columns_to_read(member, target), self.address) for member in groups])
+        answer = self.reader.check(
+            [member.to_read(columns_to_read(member, target), self.address) for member in groups]
+        )
         if isinstance(answer, UnreadableFiles):
             parts = self.blame.narrow(groups, answer)
             return {path: row for part in parts for path, row in self._rows(part, target).items()}
         found = {row.path: row for row in answer}
         addresses = {file.path: self.address(file.path) for file in files_of(groups)}
-        return {path: found.get(address) or FileRows(address, 0) for path, address in addresses.items()}
+        return {
+            path: found.get(address) or FileRows(address, 0) for path, address in addresses.items()
+        }
 
     def _judged(
-        self, file: FileInfo, member: ReadGroup, target: Mapping[str, ColumnType], found: FileRows, record: str
+        self,
+        file: FileInfo,
+        member: ReadGroup,
+        target: Mapping[str, ColumnType],
+        found: FileRows,
+        record: str,
     ) -> _Unfit | None:
         """Marks a file that is bad in any case; returns one whose values do not fit."""
         doubtful = found.suspect or "\ufffd" in record
         reason = self.blame.find_damage(file, member) if doubtful else ""
         columns = columns_to_read(member, target)
         if not reason and (found.corrupt or found.rounded):
-            line = line_of(self.files, file, record, self.spec) if found.corrupt and not self.spec.multiline else None
-            return _Unfit(file, member, describe_fault(member, columns, found, record, line=line, spec=self.spec), found.rows)
+            line = (
+                line_of(self.files, file, record, self.spec)
+                if found.corrupt and not self.spec.multiline
+                else None
+            )
+            return _Unfit(
+                file,
+                member,
+                describe_fault(member, columns, found, record, line=line, spec=self.spec),
+                found.rows,
+            )
         if not reason and member.format == "parquet" and (said := self._other_type(member)):
             return _Unfit(file, member, said, found.rows)
-        reason = reason or describe_fault(member, columns, found, record, spec=self.spec) or self._lacking(file, member, found)
+        reason = (
+            reason
+            or describe_fault(member, columns, found, record, spec=self.spec)
+            or self._lacking(file, member, found)
+        )
         if reason:
             self.blame.mark_bad([file], reason, rows=found.rows)
         return None
@@ -169,7 +218,9 @@ class _Checking:
         return ""
 
     def _shown(self, member: ReadGroup) -> dict[str, ColumnType]:
-        answer = _plain(member.types) if member.format == "parquet" else self.inference.shown(member)
+        answer = (
+            _plain(member.types) if member.format == "parquet" else self.inference.shown(member)
+        )
         return {} if isinstance(answer, UnreadableFiles) else answer
 
     def _wanted_by(self, member: ReadGroup) -> str:
@@ -186,10 +237,16 @@ class _Checking:
         answer = self.inference.types(member.of([file]))
         there = {name.casefold() for name in answer} if isinstance(answer, dict) else set()
         lacking = [name for name in expected if name.casefold() not in there]
-        return f"it lacks the column{'s' if len(lacking) > 1 else ''} {', '.join(lacking)}" if lacking else ""
+        return (
+            f"it lacks the column{'s' if len(lacking) > 1 else ''} {', '.join(lacking)}"
+            if lacking
+            else ""
+        )
 
 
-def _without_values(groups: Iterable[ReadGroup], target: Mapping[str, ColumnType], rows: _Rows) -> frozenset[tuple[str, str]]:
+def _without_values(
+    groups: Iterable[ReadGroup], target: Mapping[str, ColumnType], rows: _Rows
+) -> frozenset[tuple[str, str]]:
     """Columns without a value in a whole group: Spark infers string for them, which means
     nothing.
     """
@@ -198,7 +255,11 @@ def _without_values(groups: Iterable[ReadGroup], target: Mapping[str, ColumnType
         for member in groups
         if member.format != "parquet"
         for place, column in enumerate(columns_to_read(member, target))
-        if not any(rows[file.path].filled[place : place + 1] not in {(), (0,)} for file in member.files if file.path in rows)
+        if not any(
+            rows[file.path].filled[place : place + 1] not in {(), (0,)}
+            for file in member.files
+            if file.path in rows
+        )
     )
 
 
@@ -207,10 +268,18 @@ def _plain(types: Mapping[str, ColumnType]) -> dict[str, ColumnType]:
 
 
 def _learned(
-    groups: Iterable[ReadGroup], target: Mapping[str, ColumnType], empty: Collection[tuple[str, str]], taken: ColumnTypes
+    groups: Iterable[ReadGroup],
+    target: Mapping[str, ColumnType],
+    empty: Collection[tuple[str, str]],
+    taken: ColumnTypes,
 ) -> dict[str, ColumnType]:
     """The columns whose types are known from values; types set in zone.yaml are not learned."""
-    shown = {name.casefold() for member in groups for name in member.types if (member.files[0].path, name) not in empty}
+    shown = {
+        name.casefold()
+        for member in groups
+        for name in member.types
+        if (member.files[0].path, name) not in empty
+    }
     return {
         name: type_
         for name, type_ in target.items()

@@ -14,19 +14,44 @@ _LONGEST = 120
 
 
 def describe_fault(
-    member: ReadGroup, columns: Sequence[Field], found: FileRows, record: str, *, spec: ZoneSpec, line: int | None = None
+    member: ReadGroup,
+    columns: Sequence[Field],
+    found: FileRows,
+    record: str,
+    *,
+    spec: ZoneSpec,
+    line: int | None = None,
 ) -> str:
     """Why a file is bad; empty if it is not. One bad row makes the whole file bad."""
     if found.corrupt:
-        why = _csv_fault(member, columns, record, spec) if member.format == "csv" else _json_fault(columns, record, spec)
+        why = (
+            _csv_fault(member, columns, record, spec)
+            if member.format == "csv"
+            else _json_fault(columns, record, spec)
+        )
         place = f" (line {line})" if line else ""
         return f"{_some(found.corrupt, found.rows)} not fit: {_cut(record)!r}{place} {why}"
     if found.stray:
-        lines = "it holds" if member.multiline else "a line holds" if found.stray == 1 else f"{found.stray} lines hold"
-        return f"{lines} more than one JSON value, or something after it: only the first would be read"
+        lines = (
+            "it holds"
+            if member.multiline
+            else "a line holds"
+            if found.stray == 1
+            else f"{found.stray} lines hold"
+        )
+        return (
+            f"{lines} more than one JSON value, or something after it: only the first would be read"
+        )
     if found.rounded:
-        decimals = ", ".join(f"{column.name} {column.type}" for column in columns if column.type.startswith("decimal"))
-        return f"{_some(found.rounded, found.rows)} not fit: a number has more digits than {decimals} can keep"
+        decimals = ", ".join(
+            f"{column.name} {column.type}"
+            for column in columns
+            if column.type.startswith("decimal")
+        )
+        return (
+            f"{_some(found.rounded, found.rows)} not fit: a number has more digits than {decimals}"
+            " can keep"
+        )
     return ""
 
 
@@ -44,9 +69,16 @@ def _csv_fault(member: ReadGroup, columns: Sequence[Field], record: str, spec: Z
     except csv.Error:
         return f"has quotes that are not closed{hint}"
     if len(fields) != len(columns):
-        return f"has {len(fields)} field{'s' if len(fields) != 1 else ''}, the file {len(columns)} columns{hint}"
+        return (
+            f"has {len(fields)} field{'s' if len(fields) != 1 else ''}, the file {len(columns)}"
+            f" columns{hint}"
+        )
     pairs = zip(columns, fields, strict=True)
-    return _value_fault(((column, value) for column, value in pairs if does_not_fit(value, column.type, spec)), columns, spec)
+    return _value_fault(
+        ((column, value) for column, value in pairs if does_not_fit(value, column.type, spec)),
+        columns,
+        spec,
+    )
 
 
 def _json_fault(columns: Sequence[Field], record: str, spec: ZoneSpec) -> str:
@@ -58,18 +90,28 @@ def _json_fault(columns: Sequence[Field], record: str, spec: ZoneSpec) -> str:
         return "is not an object"
     pairs = [(column, value.get(column.name)) for column in columns if isinstance(value, dict)]
     return _value_fault(
-        ((column, one) for column, one in pairs if does_not_fit(one, column.type, spec, json=True)), columns, spec
+        ((column, one) for column, one in pairs if does_not_fit(one, column.type, spec, json=True)),
+        columns,
+        spec,
     )
 
 
-def _value_fault(misfits: Iterator[tuple[Field, object]], columns: Sequence[Field], spec: ZoneSpec) -> str:
+def _value_fault(
+    misfits: Iterator[tuple[Field, object]], columns: Sequence[Field], spec: ZoneSpec
+) -> str:
     """The value that does not fit its column, if it can be found here, and the setting that would
     help.
     """
     column, value = next(misfits, (None, None))
     if column is None:
-        return f"has a value that is not of its column's type ({', '.join(f'{one.name} {one.type}' for one in columns)})"
-    return f"has {value!r} in the column {column.name}, which is {column.type}; {advice(column, value, spec)}"
+        return (
+            "has a value that is not of its column's type"
+            f" ({', '.join(f'{one.name} {one.type}' for one in columns)})"
+        )
+    return (
+        f"has {value!r} in the column {column.name}, which is {column.type};"
+        f" {advice(column, value, spec)}"
+    )
 
 
 def _cut(text: str) -> str:

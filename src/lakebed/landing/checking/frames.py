@@ -10,7 +10,9 @@ from lakebed.ports import Field, FileInfo, Frame, LandingReader, UnreadableFiles
 from lakebed.types import ColumnType
 
 
-def frame_of(reader: LandingReader, checked: CheckedFiles, spec: ZoneSpec, address: Address) -> Frame | None:
+def frame_of(
+    reader: LandingReader, checked: CheckedFiles, spec: ZoneSpec, address: Address
+) -> Frame | None:
     """All groups under the same columns; without a good file, the expected columns and no row."""
     if not checked.groups and not spec.expected:
         return None
@@ -47,6 +49,11 @@ def _names(reader: LandingReader, member: ReadGroup, address: Address) -> Iterat
     yield from found or member.columns or member.types
 
 
-def _read(reader: LandingReader, groups: Sequence[ReadGroup], target: Mapping[str, ColumnType], address: Address) -> Frame:
+def _read(
+    reader: LandingReader,
+    groups: Sequence[ReadGroup],
+    target: Mapping[str, ColumnType],
+    address: Address,
+) -> Frame:
     asked = [member.to_read(columns_to_read(member, target), address) for member in groups]
     return reader.read(asked, [Field(name, str(type_)) for name, type_ in target.items()])

@@ -48,12 +48,17 @@ class Inference:
         """The types that the values of a group show, whatever its columns were taken for before."""
         # Parquet files alike have one schema
         asked = member.of(member.files[:1]) if member.format == "parquet" else member
-        answer = self.reader.infer(asked.to_read((Field(name, str(STRING)) for name in member.columns), self.address))
+        answer = self.reader.infer(
+            asked.to_read((Field(name, str(STRING)) for name in member.columns), self.address)
+        )
         if isinstance(answer, UnreadableFiles):
             return answer
         names = member.columns or tuple(column.name for column in answer)
         nanos = {name: parse_type(type_) for name, type_ in member.nanos}
-        return {name: nanos.get(name) or parse_type(column.type) for name, column in zip(names, answer, strict=True)}
+        return {
+            name: nanos.get(name) or parse_type(column.type)
+            for name, column in zip(names, answer, strict=True)
+        }
 
     def forget(self) -> None:
         """Drop what was inferred: the known types have changed."""
@@ -69,23 +74,42 @@ class Inference:
         wrong = "" if member.format == "json" else schema_difference(member, self.spec)
         answer = self.types(member) if not wrong else {}
         if isinstance(answer, UnreadableFiles):
-            return tuple(typed for part in self.blame.narrow([member], answer) for typed in self.with_types(part))
+            return tuple(
+                typed
+                for part in self.blame.narrow([member], answer)
+                for typed in self.with_types(part)
+            )
         typed = replace(member, types=answer)
-        wrong = wrong or _two_spellings(typed) or _nested(typed) or schema_difference(typed, self.spec)
+        wrong = (
+            wrong or _two_spellings(typed) or _nested(typed) or schema_difference(typed, self.spec)
+        )
         if not wrong:
             return (typed,)
         if member.format == "json" and len(member.files) > 1:  # perhaps only some of them
             middle = len(member.files) // 2
-            return self.with_types([member.of(member.files[:middle]), member.of(member.files[middle:])])
+            return self.with_types(
+                [member.of(member.files[:middle]), member.of(member.files[middle:])]
+            )
         self.blame.mark_bad(member.files, wrong)
         return ()
 
 
 def _nested(member: ReadGroup) -> str:
-    found = next((f"{name} is {type_}" for name, type_ in member.types.items() if member.format == "csv" and type_.is_nested), "")
+    found = next(
+        (
+            f"{name} is {type_}"
+            for name, type_ in member.types.items()
+            if member.format == "csv" and type_.is_nested
+        ),
+        "",
+    )
     return f"the column {found} in this zone, which a CSV file cannot hold" if found else ""
 
 
 def _two_spellings(member: ReadGroup) -> str:
     twice = duplicate_names(member.types)
-    return f"its records have two names that are the same to Spark: {twice[0]} and {twice[1]}" if twice else ""
+    return (
+        f"its records have two names that are the same to Spark: {twice[0]} and {twice[1]}"
+        if twice
+        else ""
+    )

@@ -49,7 +49,9 @@ def group_files(sniffed: Iterable[SniffedFile]) -> tuple[ReadGroup, ...]:
     """Group files by format, options and columns, in order of first appearance."""
     groups: dict[object, list[SniffedFile]] = {}
     for one in sniffed:
-        groups.setdefault((one.format, one.options, one.columns, one.parquet_schema), []).append(one)
+        groups.setdefault((one.format, one.options, one.columns, one.parquet_schema), []).append(
+            one
+        )
     return tuple(
         ReadGroup(
             ones[0].format,
@@ -64,7 +66,11 @@ def group_files(sniffed: Iterable[SniffedFile]) -> tuple[ReadGroup, ...]:
 
 
 def target_types(
-    groups: Iterable[ReadGroup], spec: ZoneSpec, *, empty: Collection[tuple[str, str]] = (), taken: ColumnTypes | None = None
+    groups: Iterable[ReadGroup],
+    spec: ZoneSpec,
+    *,
+    empty: Collection[tuple[str, str]] = (),
+    taken: ColumnTypes | None = None,
 ) -> dict[str, ColumnType]:
     """The columns that all rows get: the expected ones, else those of all groups with the widest
     type of each.
@@ -83,10 +89,18 @@ def target_types(
             spelt, so_far = found.get(name.casefold(), (name, None))
             known = taken.of(name) if taken else None
             vote = None if (member.files[0].path, name) in empty else kept_as(own)
-            vote = vote if known is None or _brings_its_own(member, known, own) else read_as(known, own)
+            vote = (
+                vote
+                if known is None or _brings_its_own(member, known, own)
+                else read_as(known, own)
+            )
             found[name.casefold()] = (spelt, _joined(so_far, vote, spec))
     if taken and any(member.format == "json" for member in members):
-        found |= {name.casefold(): (name, type_) for name, type_ in taken.json_columns.items() if name.casefold() not in found}
+        found |= {
+            name.casefold(): (name, type_)
+            for name, type_ in taken.json_columns.items()
+            if name.casefold() not in found
+        }
     target = {spelt: type_ or STRING for spelt, type_ in found.values()}
     for member in members:
         _require_reconcilable(member, target)
@@ -97,7 +111,9 @@ def _brings_its_own(member: ReadGroup, known: ColumnType, own: ColumnType) -> bo
     """Whether a Parquet column keeps its own type, since its values would not fit the known one:
     the table decides.
     """
-    return member.format == "parquet" and (own.is_nested or not (known == STRING or holds(known, kept_as(own))))
+    return member.format == "parquet" and (
+        own.is_nested or not (known == STRING or holds(known, kept_as(own)))
+    )
 
 
 def _joined(one: ColumnType | None, other: ColumnType | None, spec: ZoneSpec) -> ColumnType | None:
@@ -109,10 +125,17 @@ def _joined(one: ColumnType | None, other: ColumnType | None, spec: ZoneSpec) ->
 
 def _require_reconcilable(member: ReadGroup, target: Mapping[str, ColumnType]) -> None:
     for name, own in member.types.items():
-        wanted = next(type_ for spelt, type_ in target.items() if spelt.casefold() == name.casefold())
-        if member.format == "parquet" and (own.is_nested or wanted.is_nested) and not extends(wanted, own):
+        wanted = next(
+            type_ for spelt, type_ in target.items() if spelt.casefold() == name.casefold()
+        )
+        if (
+            member.format == "parquet"
+            and (own.is_nested or wanted.is_nested)
+            and not extends(wanted, own)
+        ):
             raise BadFiles(
-                f"the column {name} is {own} in {member.files[0].path} and something else in other files ({wanted} in common).",
+                f"the column {name} is {own} in {member.files[0].path} and something else in other"
+                f" files ({wanted} in common).",
                 where=member.files[0].path,
                 next="Give the zone an expected_schema, or put the files into two zones.",
             )
@@ -129,7 +152,9 @@ def columns_to_read(member: ReadGroup, target: Mapping[str, ColumnType]) -> tupl
         return tuple(Field(name, str(wanted[name.casefold()])) for name in member.columns)
     if member.format == "json":
         spelling = member.spelling()
-        return tuple(Field(spelling.get(name.casefold(), name), str(type_)) for name, type_ in target.items())
+        return tuple(
+            Field(spelling.get(name.casefold(), name), str(type_)) for name, type_ in target.items()
+        )
     return tuple(
         Field(name, str(wanted[name.casefold()] if own.is_nested else own))
         for name, own in member.types.items()
@@ -146,11 +171,18 @@ def schema_difference(member: ReadGroup, spec: ZoneSpec) -> str:
     expected = {name.casefold(): (name, type_) for name, type_ in (spec.expected or {}).items()}
     if not expected:
         return ""
-    names = {name.casefold(): name for name in (member.columns or member.types)}
-    lacking = [] if member.format == "json" else [name for folded, (name, _) in expected.items() if folded not in names]
+    names = {name.casefold(): name for name in member.columns or member.types}
+    lacking = (
+        []
+        if member.format == "json"
+        else [name for folded, (name, _) in expected.items() if folded not in names]
+    )
     extra = [name for folded, name in names.items() if folded not in expected]
     if lacking or extra:
-        parts = (_listed("it lacks the column", lacking), _listed("it has the unexpected column", extra))
+        parts = (
+            _listed("it lacks the column", lacking),
+            _listed("it has the unexpected column", extra),
+        )
         return ", and ".join(part for part in parts if part)
     return _wrong_type(member, expected)
 

@@ -39,7 +39,9 @@ class ColumnTypes:
         self.names = {name.casefold(): name for name in (*remembered.types, *declared)}
         self.said = {name.casefold() for name in declared}
         first = remembered.types if spec.infer_types and not spec.expected else {}
-        self._first = {name.casefold(): type_ for name, type_ in (*first.items(), *declared.items())}
+        self._first = {
+            name.casefold(): type_ for name, type_ in (*first.items(), *declared.items())
+        }
         # with a timestamp_format, plain dates cannot be read as timestamps
         self._dates_are_times = spec.timestamp_format is None
         self.types = dict(self._first)
@@ -52,7 +54,9 @@ class ColumnTypes:
     def json_columns(self) -> dict[str, ColumnType]:
         """Columns that JSON records may lack, by name."""
         wanted = self.remembered.json_columns
-        return {self.names[folded]: type_ for folded, type_ in self.types.items() if folded in wanted}
+        return {
+            self.names[folded]: type_ for folded, type_ in self.types.items() if folded in wanted
+        }
 
     @property
     def widened(self) -> frozenset[str]:
@@ -61,7 +65,11 @@ class ColumnTypes:
 
     def unfit(self, shown: Mapping[str, ColumnType]) -> dict[str, tuple[ColumnType, ColumnType]]:
         """Columns whose values do not fit: their type, and the type that would hold all values."""
-        found = {name: (known, self._joined(known, own)) for name, own in shown.items() if (known := self.of(name))}
+        found = {
+            name: (known, self._joined(known, own))
+            for name, own in shown.items()
+            if (known := self.of(name))
+        }
         return {name: (known, wider) for name, (known, wider) in found.items() if wider != known}
 
     def widen(self, shown: Mapping[str, ColumnType]) -> bool:
@@ -81,7 +89,11 @@ class ColumnTypes:
     def other_reader(self, shown: Mapping[str, ColumnType]) -> str:
         """Another table that may read a file with such columns; empty if there is none."""
         ask = self.remembered.other_reader
-        found = (ask(name, known, wider) for name, (known, wider) in self.unfit(shown).items()) if ask else ()
+        found = (
+            (ask(name, known, wider) for name, (known, wider) in self.unfit(shown).items())
+            if ask
+            else ()
+        )
         return next(filter(None, found), "")
 
     def _joined(self, known: ColumnType, own: ColumnType) -> ColumnType:
@@ -97,6 +109,8 @@ def read_as(known: ColumnType | None, shown: ColumnType) -> ColumnType:
     if known.name != shown.name or not known.is_nested:
         return known
     there = dict(shown.parts)
-    parts = {name: read_as(part, there[name]) if name in there else part for name, part in known.parts}
+    parts = {
+        name: read_as(part, there[name]) if name in there else part for name, part in known.parts
+    }
     added = {name: part for name, part in shown.parts if name not in parts}
     return with_parts(known, tuple((parts | added).items()))

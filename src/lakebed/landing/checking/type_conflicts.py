@@ -11,7 +11,8 @@ def require_type(zone: ZoneName, change: ColumnTypeChange, *, stored: str) -> No
     if stored == change.type or (change.before and _is_wider(stored, change.type)):
         return
     raise FilesChanged(
-        f"another run has read the column {change.column} as {stored} meanwhile, this one as {change.type}.",
+        f"another run has read the column {change.column} as {stored} meanwhile, this one as"
+        f" {change.type}.",
         where=str(zone),
         safe="Nothing was published.",
         next="Run it again: the files will then be read with the types now on record.",

@@ -10,7 +10,22 @@ _BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 _NO_TEXT = {*_BITS, "float", "double", "boolean"}  # in a JSON record "1" is not a number
 _WHOLE = re.compile(r"[+-]?\d+")
 _DAY = re.compile(r"\d{4}-\d\d?-\d\d?")
-_LIKE_NULL = {"na", "n/a", "#n/a", "null", "none", "nil", "nan", "-", "--", "?", ".", "\\n", "unknown", "missing"}
+_LIKE_NULL = {
+    "na",
+    "n/a",
+    "#n/a",
+    "null",
+    "none",
+    "nil",
+    "nan",
+    "-",
+    "--",
+    "?",
+    ".",
+    "\\n",
+    "unknown",
+    "missing",
+}
 
 
 def does_not_fit(value: object, type_: str, spec: ZoneSpec, *, json: bool = False) -> bool:
@@ -25,7 +40,9 @@ def does_not_fit(value: object, type_: str, spec: ZoneSpec, *, json: bool = Fals
         return type_ != "boolean"
     if isinstance(value, int | float):
         whole = isinstance(value, int)
-        return type_ == "boolean" or (type_ in _BITS and not (whole and _in_range(str(value), type_)))
+        return type_ == "boolean" or (
+            type_ in _BITS and not (whole and _in_range(str(value), type_))
+        )
     return not type_.startswith(("struct", "array", "map"))
 
 
@@ -58,7 +75,9 @@ def advice(column: Field, value: object, spec: ZoneSpec) -> str:
     """What to set in zone.yaml so that the value fits."""
     if spec.expected_schema:
         return "expected_schema in zone.yaml says so"
-    other = f"to read the column otherwise, set types: {{{column.name}: {_wider(value)}}} in zone.yaml"
+    other = (
+        f"to read the column otherwise, set types: {{{column.name}: {_wider(value)}}} in zone.yaml"
+    )
     if isinstance(value, str) and value.strip().casefold() in _LIKE_NULL:
         nulls = ", ".join(f'"{text}"' for text in (value, *spec.nulls))
         return f"if it means NULL, set nulls: [{nulls}] in zone.yaml; {other}"

@@ -2,7 +2,14 @@
 
 import csv
 
-from lakebed.landing.formats.csv_text import LINE_BREAK, CsvDialect, QuoteTracker, first_record, header_error, last_line
+from lakebed.landing.formats.csv_text import (
+    LINE_BREAK,
+    CsvDialect,
+    QuoteTracker,
+    first_record,
+    header_error,
+    last_line,
+)
 from lakebed.landing.formats.file_format import FileFormat, delimiter_of, options_of
 from lakebed.landing.formats.sniffed import SniffedFile
 from lakebed.landing.formats.streams import WINDOW, BrokenFile, tail, text_head
@@ -32,9 +39,13 @@ def sniff_csv(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec) ->
     return SniffedFile(file, "csv", options, kind.gzipped, columns, nulls=spec.further_nulls)
 
 
-def _first_record(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec, signs: CsvDialect) -> list[str]:
+def _first_record(
+    files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec, signs: CsvDialect
+) -> list[str]:
     for size in (WINDOW, _LONGEST_HEADER):
-        text, whole = text_head(files, file, gzipped=kind.gzipped, encoding=spec.encoding, size=size)
+        text, whole = text_head(
+            files, file, gzipped=kind.gzipped, encoding=spec.encoding, size=size
+        )
         cut = not whole and not LINE_BREAK.search(text.lstrip())
         try:
             record = first_record(text, signs, multiline=spec.multiline)
@@ -53,7 +64,9 @@ def _positions(count: int, spec: ZoneSpec) -> tuple[str, ...]:
     """Column names for a file without a header: the expected ones, else by position."""
     expected = tuple(spec.expected_schema or ())
     if expected and len(expected) != count:
-        raise BrokenFile(f"its first line has {count} fields, and expected_schema {len(expected)} columns")
+        raise BrokenFile(
+            f"its first line has {count} fields, and expected_schema {len(expected)} columns"
+        )
     return expected or tuple(f"_c{place}" for place in range(count))
 
 
@@ -61,7 +74,10 @@ def _require_closed_quotes(files: Files, file: FileInfo, spec: ZoneSpec, signs: 
     """A file that was cut off inside its last quoted field has all its fields: only the open quote
     shows it.
     """
-    line, quotes = last_line(tail(files, file).decode(spec.encoding, "replace")), QuoteTracker(signs)
+    line, quotes = (
+        last_line(tail(files, file).decode(spec.encoding, "replace")),
+        QuoteTracker(signs),
+    )
     quotes.feed(line)
     if quotes.open and len(line) < WINDOW // 4:  # of a longer line only the end may have been read
         raise BrokenFile(f"it ends inside quotes: {line[-80:]!r}")

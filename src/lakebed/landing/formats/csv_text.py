@@ -55,9 +55,19 @@ def header_error(names: list[str], delimiter: str) -> str:
         if any(ord(sign) < 32 for sign in name):
             return f"the name of column {place} in its header holds control characters: {name!r}"
     if twice := duplicate_names(names):
-        return f"its header has the column {twice[0]} twice" + (f" (also as {twice[1]})" if twice[0] != twice[1] else "")
-    other = next((sign for sign in ",;\t|" if len(names) == 1 and sign != delimiter and sign in names[0]), None)
-    return f"its header has one column, {names[0]!r}: its delimiter seems to be {other!r}, not {delimiter!r}" if other else ""
+        return f"its header has the column {twice[0]} twice" + (
+            f" (also as {twice[1]})" if twice[0] != twice[1] else ""
+        )
+    other = next(
+        (sign for sign in ",;\t|" if len(names) == 1 and sign != delimiter and sign in names[0]),
+        None,
+    )
+    return (
+        f"its header has one column, {names[0]!r}: its delimiter seems to be {other!r}, not"
+        f" {delimiter!r}"
+        if other
+        else ""
+    )
 
 
 def duplicate_names(names: Iterable[str]) -> tuple[str, str] | None:
@@ -75,7 +85,9 @@ class QuoteTracker:
 
     def __init__(self, signs: CsvDialect) -> None:
         self._signs = signs
-        self._special = re.compile("[" + re.escape(f"{signs.delimiter}{signs.quote}{signs.escape}\r\n") + "]")
+        self._special = re.compile(
+            "[" + re.escape(f"{signs.delimiter}{signs.quote}{signs.escape}\r\n") + "]"
+        )
         self.open = False
 
     def feed(self, line: str) -> None:

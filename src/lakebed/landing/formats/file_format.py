@@ -33,7 +33,9 @@ def format_of(name: str, spec: ZoneSpec) -> FileFormat | str:
     found = spec.format or _BY_EXTENSION.get(_extension(plain))
     if found is None:
         advice = (
-            f"; settings belong in zone.yaml, not {name}" if plain == "zone.yml" else "; set format in zone.yaml to have it read"
+            f"; settings belong in zone.yaml, not {name}"
+            if plain == "zone.yml"
+            else "; set format in zone.yaml to have it read"
         )
         return f"its name has no known format ({', '.join(_BY_EXTENSION)}){advice}"
     if found == "parquet" and plain != lower:
@@ -52,11 +54,16 @@ def options_of(kind: FileFormat, spec: ZoneSpec, *, multiline: bool = False) -> 
     if kind.format == "parquet":
         return tuple(options.items())
     # Without the fallback, a date followed by a time is an error, not a date.
-    options |= {"dateFormat": spec.date_format or "yyyy-MM-dd", "enableDateTimeParsingFallback": "false"}
+    options |= {
+        "dateFormat": spec.date_format or "yyyy-MM-dd",
+        "enableDateTimeParsingFallback": "false",
+    }
     options |= {"timestampFormat": spec.timestamp_format} if spec.timestamp_format else {}
     options |= {"multiLine": str(multiline or _needs_whole_file(kind, spec)).lower()}
     if kind.format == "json":
-        return tuple((options | ({} if spec.infer_types else {"primitivesAsString": "true"})).items())
+        return tuple(
+            (options | ({} if spec.infer_types else {"primitivesAsString": "true"})).items()
+        )
     options |= {
         "header": str(spec.header).lower(),
         "sep": delimiter_of(kind, spec),

@@ -16,8 +16,12 @@ def sniff_json(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec) -
     if not text:
         raise BrokenFile("it begins with blanks and no JSON record")
     if text[0] not in "{[":
-        raise BrokenFile(f"it does not begin like JSON records, with {{ or [, but with {text[:20]!r}")
-    return SniffedFile(file, "json", options_of(kind, spec, multiline=_spans_lines(text)), kind.gzipped)
+        raise BrokenFile(
+            f"it does not begin like JSON records, with {{ or [, but with {text[:20]!r}"
+        )
+    return SniffedFile(
+        file, "json", options_of(kind, spec, multiline=_spans_lines(text)), kind.gzipped
+    )
 
 
 def _spans_lines(text: str) -> bool:

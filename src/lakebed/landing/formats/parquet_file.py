@@ -20,17 +20,28 @@ def sniff_parquet(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec
     the columns.
     """
     with _opened(files, file) as parquet:
-        names, schema, rows = tuple(parquet.schema_arrow.names), parquet.schema, parquet.metadata.num_rows
+        names, schema, rows = (
+            tuple(parquet.schema_arrow.names),
+            parquet.schema,
+            parquet.metadata.num_rows,
+        )
         leaves = [schema.column(place) for place in range(len(schema))]
     if not names:
         raise BrokenFile("it has no column")
     if twice := duplicate_names(names):
-        raise BrokenFile(f"it has two columns that are the same to Spark: {twice[0]} and {twice[1]}")
+        raise BrokenFile(
+            f"it has two columns that are the same to Spark: {twice[0]} and {twice[1]}"
+        )
     nanos = {leaf.path: type_ for leaf in leaves if (type_ := _nanos(leaf))}
     if inner := next((path for path in nanos if path not in names), None):
-        raise BrokenFile(f"{inner} counts nanoseconds inside a nested column, which Spark cannot read: write microseconds")
+        raise BrokenFile(
+            f"{inner} counts nanoseconds inside a nested column, which Spark cannot read: write"
+            " microseconds"
+        )
     layout = str(schema).partition("\n")[2]  # the first line is the address of a Python object
-    return SniffedFile(file, "parquet", options_of(kind, spec), False, names, layout, tuple(nanos.items()), rows)
+    return SniffedFile(
+        file, "parquet", options_of(kind, spec), False, names, layout, tuple(nanos.items()), rows
+    )
 
 
 def find_damage(files: Files, file: FileInfo) -> str:
@@ -50,10 +61,15 @@ def _opened(files: Files, file: FileInfo) -> Iterator[Any]:
     from pyarrow.parquet import ParquetFile
 
     try:
-        with io.BufferedReader(RangedFile(files, file.path, size=file.size), WINDOW) as stream, ParquetFile(stream) as parquet:
+        with (
+            io.BufferedReader(RangedFile(files, file.path, size=file.size), WINDOW) as stream,
+            ParquetFile(stream) as parquet,
+        ):
             yield parquet
     except (ArrowException, OSError) as error:
-        raise BrokenFile(f"it is not a complete Parquet file: {str(error).splitlines()[0]}") from None
+        raise BrokenFile(
+            f"it is not a complete Parquet file: {str(error).splitlines()[0]}"
+        ) from None
 
 
 def _nanos(leaf: Any) -> str:

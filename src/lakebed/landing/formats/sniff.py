@@ -11,10 +11,16 @@ from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import FileInfo, Files
 
 _AT_ONCE = 8
-_LOOKS = {"csv": csv_file.sniff_csv, "json": json_file.sniff_json, "parquet": parquet_file.sniff_parquet}
+_LOOKS = {
+    "csv": csv_file.sniff_csv,
+    "json": json_file.sniff_json,
+    "parquet": parquet_file.sniff_parquet,
+}
 
 
-def sniff_all(files: Files, chosen: Sequence[FileInfo], spec: ZoneSpec) -> tuple[SniffedFile | BadFile, ...]:
+def sniff_all(
+    files: Files, chosen: Sequence[FileInfo], spec: ZoneSpec
+) -> tuple[SniffedFile | BadFile, ...]:
     """Sniff files, several at once: a store may be slow to answer."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         return tuple(pool.map(lambda file: sniff(files, file, spec), chosen))

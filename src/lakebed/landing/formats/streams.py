@@ -21,7 +21,9 @@ class BrokenFile(Exception):
 
 
 @contextmanager
-def open_stream(files: Files, file: FileInfo, *, gzipped: bool, ahead: int = _AHEAD) -> Iterator[IO[bytes]]:
+def open_stream(
+    files: Files, file: FileInfo, *, gzipped: bool, ahead: int = _AHEAD
+) -> Iterator[IO[bytes]]:
     """The uncompressed bytes of a file; `BrokenFile` if its gzip data is damaged."""
     with io.BufferedReader(RangedFile(files, file.path, size=file.size), ahead) as whole:
         try:
@@ -45,7 +47,9 @@ def tail(files: Files, file: FileInfo, *, size: int = WINDOW) -> bytes:
     return files.read(file.path, start=start, length=file.size - start)
 
 
-def text_head(files: Files, file: FileInfo, *, gzipped: bool, encoding: str, size: int = WINDOW) -> tuple[str, bool]:
+def text_head(
+    files: Files, file: FileInfo, *, gzipped: bool, encoding: str, size: int = WINDOW
+) -> tuple[str, bool]:
     """The first characters of a text file, and whether that is all; `BrokenFile` for another
     encoding.
     """
@@ -55,7 +59,12 @@ def text_head(files: Files, file: FileInfo, *, gzipped: bool, encoding: str, siz
     try:
         text = codecs.getincrementaldecoder(encoding)("strict").decode(data, final=whole)
     except UnicodeDecodeError as error:
-        raise BrokenFile(f"it is not {encoding}: byte 0x{data[error.start]:02x} at {error.start}") from None
+        raise BrokenFile(
+            f"it is not {encoding}: byte 0x{data[error.start]:02x} at {error.start}"
+        ) from None
     if "\0" in text:
-        raise BrokenFile("it holds NUL characters: it is damaged, not text, or in another encoding than zone.yaml says")
+        raise BrokenFile(
+            "it holds NUL characters: it is damaged, not text, or in another encoding than"
+            " zone.yaml says"
+        )
     return text.removeprefix("\ufeff"), whole

@@ -43,18 +43,24 @@ def line_of(files: Files, file: FileInfo, record: str, spec: ZoneSpec) -> int | 
     wanted = record.encode(encoding, "replace")
     try:
         with open_stream(files, file, gzipped=kind.gzipped) as stream:
-            return next((number for number, line in enumerate(stream, 1) if line.startswith(wanted)), None)
+            return next(
+                (number for number, line in enumerate(stream, 1) if line.startswith(wanted)), None
+            )
     except BrokenFile:
         return None
 
 
-def _damaged_line(stream: IO[bytes], encoding: str, signs: CsvDialect | None, *, multiline: bool) -> str:
+def _damaged_line(
+    stream: IO[bytes], encoding: str, signs: CsvDialect | None, *, multiline: bool
+) -> str:
     quotes, opened_at = QuoteTracker(signs) if signs else None, 0
     for number, raw in enumerate(stream, 1):
         try:
             line = raw.decode(encoding)
         except UnicodeDecodeError as error:
-            return f"line {number} is not {encoding}: byte 0x{raw[error.start]:02x} in {_shown(raw)}"
+            return (
+                f"line {number} is not {encoding}: byte 0x{raw[error.start]:02x} in {_shown(raw)}"
+            )
         if "\0" in line:
             return f"line {number} holds NUL characters"
         if quotes and signs and (quotes.open or signs.quote in line):

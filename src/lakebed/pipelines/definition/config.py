@@ -28,7 +28,9 @@ def _strategy_name(given: Any) -> str:
     name = str(given).strip().casefold()
     name = ALIASES.get(name, name)
     if name not in STRATEGIES:
-        raise ValueError(f"there is no strategy {given!r}. {suggestion(near(name, (*STRATEGIES, *ALIASES)))}")
+        raise ValueError(
+            f"there is no strategy {given!r}. {suggestion(near(name, (*STRATEGIES, *ALIASES)))}"
+        )
     return name
 
 
@@ -43,7 +45,10 @@ def _renames(given: Any) -> Any:
     """Accepts `old -> new`, several of them separated by commas, a list of them, or a mapping."""
     if isinstance(given, dict):
         return tuple((str(old), str(new)) for old, new in given.items())
-    pairs = [tuple(name.strip().strip("`") for name in str(pair).split("->")) for pair in _as_list(given) or ()]
+    pairs = [
+        tuple(name.strip().strip("`") for name in str(pair).split("->"))
+        for pair in _as_list(given) or ()
+    ]
     if any(len(pair) != 2 or not all(pair) for pair in pairs):
         raise ValueError(f"a rename is written old -> new, not {given!r}")
     return tuple(pairs)
@@ -80,49 +85,91 @@ class PipelineConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     description: str = Field(default="", max_length=5000, description="what the table is")
-    materialized: Literal["table", "view"] = Field(default="table", description="table, or view for a catalog view")
+    materialized: Literal["table", "view"] = Field(
+        default="table", description="table, or view for a catalog view"
+    )
     merge_strategy: Annotated[str, BeforeValidator(_strategy_name)] = Field(
         default="full_refresh", description="how rows enter the table"
     )
     unique_key: _Names = Field(default=(), description="column or columns that name a row")
-    watermark_column: str | None = Field(default=None, description="column that says which of two rows is the newer")
-    lookback: str | int | float | None = Field(
-        default=None, description="how far back of the watermark to read again: `3 days`, `2 hours`, or a number"
+    watermark_column: str | None = Field(
+        default=None, description="column that says which of two rows is the newer"
     )
-    partition_column: str | None = Field(default=None, description="column whose arriving values a snapshot replaces")
+    lookback: str | int | float | None = Field(
+        default=None,
+        description="how far back of the watermark to read again: `3 days`, `2 hours`, or a number",
+    )
+    partition_column: str | None = Field(
+        default=None, description="column whose arriving values a snapshot replaces"
+    )
     partition_by: Annotated[tuple[_Partition, ...], BeforeValidator(_as_list)] = Field(
-        default=(), description="partitioning of new files: columns, `day(at)`, `bucket(8, id)`; unset: as the table has it"
+        default=(),
+        description=(
+            "partitioning of new files: columns, `day(at)`, `bucket(8, id)`; unset: as the table"
+            " has it"
+        ),
     )
     sort_by: Annotated[_Names, AfterValidator(_sorted_so)] = Field(
-        default=(), description="order of rows in new files: `id`, `at desc`; unset: as the table has it"
+        default=(),
+        description="order of rows in new files: `id`, `at desc`; unset: as the table has it",
     )
-    scd_valid_from: str = Field(default="valid_from", description="column scd2 adds: since when a version holds")
-    scd_valid_to: str = Field(default="valid_to", description="column scd2 adds: until when; NULL while it holds")
-    scd_close_absent: bool = Field(default=False, description="scd2 closes keys that are absent from the batch")
-    archive_landing_zones: bool = Field(default=False, description="move files that were read to `_processed/`")
+    scd_valid_from: str = Field(
+        default="valid_from", description="column scd2 adds: since when a version holds"
+    )
+    scd_valid_to: str = Field(
+        default="valid_to", description="column scd2 adds: until when; NULL while it holds"
+    )
+    scd_close_absent: bool = Field(
+        default=False, description="scd2 closes keys that are absent from the batch"
+    )
+    archive_landing_zones: bool = Field(
+        default=False, description="move files that were read to `_processed/`"
+    )
     one_file_a_run: bool | None = Field(
         default=None,
-        description="true: each file that waits gets a run of its own, oldest first; false: they are one batch; "
-        "unset: one batch, and refused where absent keys count",
+        description=(
+            "true: each file that waits gets a run of its own, oldest first; false: they are one"
+            " batch; unset: one batch, and refused where absent keys count"
+        ),
     )
-    max_retries: int = Field(default=0, ge=0, le=100, description="how often a failed run is tried again")
-    retry_delay_seconds: float = Field(default=30, ge=0, description="wait before the first retry; each further one doubles it")
+    max_retries: int = Field(
+        default=0, ge=0, le=100, description="how often a failed run is tried again"
+    )
+    retry_delay_seconds: float = Field(
+        default=30, ge=0, description="wait before the first retry; each further one doubles it"
+    )
     on_schema_change: Annotated[
-        OnSchemaChange | None, BeforeValidator(lambda given: _SCHEMA_ALIASES.get(given, given) if given else None)
-    ] = Field(default=None, description="fail, append (new columns) or sync; unset: sync for full_refresh, else fail")
+        OnSchemaChange | None,
+        BeforeValidator(lambda given: _SCHEMA_ALIASES.get(given, given) if given else None),
+    ] = Field(
+        default=None,
+        description="fail, append (new columns) or sync; unset: sync for full_refresh, else fail",
+    )
     on_empty: OnEmpty | None = Field(
         default=None,
-        description="what an empty result does: write, skip or fail; unset: fail for soft_delete and scd_close_absent",
+        description=(
+            "what an empty result does: write, skip or fail; unset: fail for soft_delete and"
+            " scd_close_absent"
+        ),
     )
     max_versions: int | None = Field(
-        default=None, ge=1, description="how many releases are kept; unset: as releases.max_versions says"
+        default=None,
+        ge=1,
+        description="how many releases are kept; unset: as releases.max_versions says",
     )
     rename: Annotated[Renames, BeforeValidator(_renames)] = Field(
-        default=(), description="columns that get another name and keep their values: `old -> new`, several by commas"
+        default=(),
+        description=(
+            "columns that get another name and keep their values: `old -> new`, several by commas"
+        ),
     )
-    contract: bool = Field(default=False, description="the result has exactly the columns and types listed in `columns`")
+    contract: bool = Field(
+        default=False,
+        description="the result has exactly the columns and types listed in `columns`",
+    )
     care: TableCare | None = Field(
-        default=None, description="how the table is cared for, where it differs: see `care` among the settings"
+        default=None,
+        description="how the table is cared for, where it differs: see `care` among the settings",
     )
     tags: _Names = Field(default=(), description="words to select pipelines by")
     columns: Annotated[dict[str, ColumnSpec], BeforeValidator(_by_name)] = Field(
@@ -131,17 +178,26 @@ class PipelineConfig(BaseModel):
 
     @property
     def schema_policy(self) -> OnSchemaChange:
-        return self.on_schema_change or ("sync" if self.merge_strategy == "full_refresh" else "fail")
+        return self.on_schema_change or (
+            "sync" if self.merge_strategy == "full_refresh" else "fail"
+        )
 
     @property
     def renames(self) -> Renames:
         """Those of `rename` and those of `columns`."""
-        former = ((column.renamed_from, name) for name, column in self.columns.items() if column.renamed_from)
+        former = (
+            (column.renamed_from, name)
+            for name, column in self.columns.items()
+            if column.renamed_from
+        )
         return tuple(dict.fromkeys((*self.rename, *former)))
 
     @property
     def arrangement(self) -> Arrangement:
-        """The partitioning and order. An empty list means none; an unset one means as the table has it."""
+        """The partitioning and order.
+
+        An empty list means none; an unset one means as the table has it.
+        """
         given = self.model_fields_set
         terms = tuple(map(parse_sort_field, self.sort_by)) if "sort_by" in given else None
         return Arrangement(self.partition_by if "partition_by" in given else None, terms)

@@ -1,4 +1,7 @@
-"""A pipeline's settings: annotations override config.yaml, which overrides defaults. Errors name the line."""
+"""A pipeline's settings: annotations override config.yaml, which overrides defaults.
+
+Errors name the line.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,8 +26,13 @@ class Configured:
     strategy: Strategy
 
 
-def configure(document: Document, annotations: Mapping[str, Annotation], *, source: str) -> Configured:
-    """Settings and strategy. Anything unknown, misspelt or missing raises, with its line. `source` is the annotated file."""
+def configure(
+    document: Document, annotations: Mapping[str, Annotation], *, source: str
+) -> Configured:
+    """Settings and strategy.
+
+    Anything unknown, misspelt or missing raises, with its line. `source` is the annotated file.
+    """
     given = {str(key).casefold(): value for key, value in document.tree.items()}
     given |= {key: annotation.value for key, annotation in annotations.items()}
     origin = _Origin(document, annotations, source)
@@ -42,14 +50,18 @@ def configure(document: Document, annotations: Mapping[str, Annotation], *, sour
     except ValidationError as error:
         field = str(error.errors()[0]["loc"][-1])
         what = f"the strategy {config.merge_strategy} needs {field}."
-        raise origin.refuse("merge_strategy", what, next=f"Set {field}, or choose another strategy.") from None
+        raise origin.refuse(
+            "merge_strategy", what, next=f"Set {field}, or choose another strategy."
+        ) from None
 
 
 def _require_clear_renames(config: PipelineConfig, origin: "_Origin") -> None:
     if what := rename_conflict(config.renames):
         former = next((name for name, column in config.columns.items() if column.renamed_from), "")
         key, path = ("rename", ()) if config.rename else ("columns", (former, "renamed_from"))
-        raise origin.refuse(key, f"{what}.", inside=path, next="Give every column one new name, in one step.")
+        raise origin.refuse(
+            key, f"{what}.", inside=path, next="Give every column one new name, in one step."
+        )
 
 
 def _require_complete_contract(config: PipelineConfig, origin: "_Origin") -> None:
@@ -58,12 +70,17 @@ def _require_complete_contract(config: PipelineConfig, origin: "_Origin") -> Non
         return
     if not config.columns:
         advice = "List every column with its type under columns."
-        raise origin.refuse("contract", "a contract needs columns, but none are listed.", next=advice)
+        raise origin.refuse(
+            "contract", "a contract needs columns, but none are listed.", next=advice
+        )
     for name, column in config.columns.items():
         if column.type is None:
             what = f"the contract has no type for the column {name!r}."
         elif not is_storable(read_table_type(column.type)):
-            what = f"the contract gives the column {name!r} the type {column.type!r}, which no table has."
+            what = (
+                f"the contract gives the column {name!r} the type {column.type!r}, which no table"
+                " has."
+            )
         else:
             continue
         advice = "Give it one, such as bigint, string or decimal(12,2)."
@@ -78,10 +95,14 @@ class _Origin:
     annotations: Mapping[str, Annotation]
     source: str
 
-    def refuse(self, key: str, what: str, *, inside: tuple[str, ...] = (), next: str = "") -> BadPipeline:
+    def refuse(
+        self, key: str, what: str, *, inside: tuple[str, ...] = (), next: str = ""
+    ) -> BadPipeline:
         if annotation := self.annotations.get(key):
             excerpt = f"@{key}: {annotation.value}"
-            return BadPipeline(what, where=self.source, line=annotation.line, excerpt=excerpt, next=next)
+            return BadPipeline(
+                what, where=self.source, line=annotation.line, excerpt=excerpt, next=next
+            )
         line, excerpt = self.document.find((key, *inside))
         return BadPipeline(what, where=self.document.where, line=line, excerpt=excerpt, next=next)
 
@@ -91,7 +112,9 @@ class _Origin:
             return self.document.error_for(error, known=_KNOWN)
         if error["type"] == "extra_forbidden":
             return self.refuse(
-                key, f"a pipeline has no setting {key!r}.", next=suggestion(near(key, PipelineConfig.model_fields))
+                key,
+                f"a pipeline has no setting {key!r}.",
+                next=suggestion(near(key, PipelineConfig.model_fields)),
             )
         return self.refuse(key, f"{key}: {reason(error)}")
 

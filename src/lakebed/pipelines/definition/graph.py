@@ -26,7 +26,10 @@ class GraphNode:
 
 @dataclass(frozen=True)
 class Graph:
-    """Pipelines without a cycle. Tables that no pipeline makes may be read, but are not part of the graph."""
+    """Pipelines without a cycle.
+
+    Tables that no pipeline makes may be read, but are not part of the graph.
+    """
 
     nodes: tuple[GraphNode, ...]  # by name
 
@@ -42,7 +45,12 @@ class Graph:
     @cached_property
     def parents(self) -> Links:
         """The pipelines that each pipeline reads directly."""
-        return {node.table: tuple(sorted({table for table in node.depends_on if table in self.by_table})) for node in self.nodes}
+        return {
+            node.table: tuple(
+                sorted({table for table in node.depends_on if table in self.by_table})
+            )
+            for node in self.nodes
+        }
 
     @cached_property
     def children(self) -> Links:
@@ -54,7 +62,9 @@ class Graph:
         return {table: tuple(children) for table, children in found.items()}
 
     def order(self, tables: Iterable[TableName]) -> tuple[TableName, ...]:
-        """These tables, each after those it reads, directly or through tables that are not among them."""
+        """These tables, each after those it reads, directly or through tables that are not among
+        them.
+        """
         wanted = {self._known(table) for table in tables}
         return tuple(table for table in self.tables if table in wanted)
 
@@ -71,7 +81,9 @@ class Graph:
     def _above(self) -> dict[TableName, frozenset[TableName]]:
         above: dict[TableName, frozenset[TableName]] = {}
         for table in self.tables:
-            above[table] = frozenset(self.parents[table]).union(*(above[parent] for parent in self.parents[table]))
+            above[table] = frozenset(self.parents[table]).union(
+                *(above[parent] for parent in self.parents[table])
+            )
         return above
 
     def _known(self, table: TableName) -> TableName:
@@ -81,11 +93,18 @@ class Graph:
 
 
 def build_graph(nodes: Iterable[GraphNode]) -> Graph:
-    """The graph of these pipelines. Raises if two make one table, or if they read each other in a cycle."""
+    """The graph of these pipelines.
+
+    Raises if two make one table, or if they read each other in a cycle.
+    """
     graph = Graph(tuple(sorted(nodes, key=lambda node: node.table)))
     for one, two in zip(graph.nodes, graph.nodes[1:], strict=False):
         if one.table == two.table:
-            raise NameCollision(f"pipeline {one.path or one.table}", f"pipeline {two.path or two.table}", str(one.table))
+            raise NameCollision(
+                f"pipeline {one.path or one.table}",
+                f"pipeline {two.path or two.table}",
+                str(one.table),
+            )
     try:
         _ = graph.tables
     except CycleError as error:
@@ -95,7 +114,9 @@ def build_graph(nodes: Iterable[GraphNode]) -> Graph:
 
 def _cycle_error(graph: Graph, cycle: Sequence[TableName]) -> BadPipeline:
     """Names the whole cycle, from its first name back to it, each pipeline reading the next."""
-    names = list(reversed(cycle))[:-1]  # graphlib lists a pipeline before its readers, and the first one twice
+    names = list(reversed(cycle))[
+        :-1
+    ]  # graphlib lists a pipeline before its readers, and the first one twice
     start = names.index(min(names))
     path = (*names[start:], *names[:start], names[start])
     first = graph.by_table[path[0]]
@@ -107,7 +128,9 @@ def _cycle_error(graph: Graph, cycle: Sequence[TableName]) -> BadPipeline:
 
 
 def _in_order(parents: Links) -> tuple[TableName, ...]:
-    """Parents first, and by name where the graph leaves a choice, so that the order never changes by itself."""
+    """Parents first, and by name where the graph leaves a choice, so that the order never changes
+    by itself.
+    """
     sorter = TopologicalSorter(parents)
     sorter.prepare()
     free: list[TableName] = []

@@ -24,13 +24,18 @@ def read_drafts(files: Files) -> dict[TableName, PipelineSpec]:
     """The draft of every pipeline, by its table."""
     folders = read_folders(files)
     known = tables_of_folders(folders)
-    specs = (read_pipeline(folder, decode_files(folder, contents), known=known) for folder, contents in folders.items())
+    specs = (
+        read_pipeline(folder, decode_files(folder, contents), known=known)
+        for folder, contents in folders.items()
+    )
     return {spec.table: spec for spec in specs}
 
 
 def read_folders(files: Files) -> dict[str, dict[str, bytes]]:
     """The folders of all pipelines, with their files."""
-    return {folder: _contents(files, folder, paths) for folder, paths in list_folders(files).items()}
+    return {
+        folder: _contents(files, folder, paths) for folder, paths in list_folders(files).items()
+    }
 
 
 def read_folder(files: Files, folder: str) -> dict[str, bytes]:
@@ -40,7 +45,10 @@ def read_folder(files: Files, folder: str) -> dict[str, bytes]:
 
 
 def list_folders(files: Files) -> dict[str, list[str]]:
-    """The folders `{namespace}/pipelines/{layer}/{name}`, with the paths of their files. Reads no file."""
+    """The folders `{namespace}/pipelines/{layer}/{name}`, with the paths of their files.
+
+    Reads no file.
+    """
     found: dict[str, list[str]] = {}
     for namespace in files.folders():
         if namespace == DATA or namespace.startswith((".", "_")):
@@ -86,9 +94,14 @@ def _readable(data: bytes) -> str:
 
 
 def read_pipeline(
-    folder: str, contents: Mapping[str, str], *, version: int | None = None, known: Collection[TableName] = ()
+    folder: str,
+    contents: Mapping[str, str],
+    *,
+    version: int | None = None,
+    known: Collection[TableName] = (),
 ) -> PipelineSpec:
-    """Read the pipeline of a folder `{namespace}/pipelines/{layer}/{name}`, from its draft or from a version.
+    """Read the pipeline of a folder `{namespace}/pipelines/{layer}/{name}`, from its draft or from
+    a version.
 
     `known` are the tables that pipelines make. A ref may name one of them by its last part alone.
     """
@@ -103,7 +116,9 @@ def read_pipeline(
     gates = _gates(folder, contents, configured)
     style, reads, zones, names = _reads(kind, source, where)
     asked = ((read_declarations(gate.source, where=gate.where).refs, gate.where) for gate in gates)
-    gate_refs = tuple(ref for calls, there in asked for ref in refs_of(calls, there, namespace, known))
+    gate_refs = tuple(
+        ref for calls, there in asked for ref in refs_of(calls, there, namespace, known)
+    )
     spec = PipelineSpec(
         table=table,
         folder=folder,
@@ -128,7 +143,9 @@ def read_pipeline(
 def _source_file(folder: str, contents: Iterable[str]) -> str:
     there = [file for file in _SOURCES if file in contents]
     if len(there) == 2:
-        raise BadPipeline("there are both pipeline.sql and pipeline.py.", where=folder, next="Remove one of them.")
+        raise BadPipeline(
+            "there are both pipeline.sql and pipeline.py.", where=folder, next="Remove one of them."
+        )
     if not there:
         close = near("pipeline.sql", contents) + near("pipeline.py", contents)
         raise BadPipeline(
@@ -142,10 +159,16 @@ def _source_file(folder: str, contents: Iterable[str]) -> str:
 def _configured(contents: Mapping[str, str], kind: Kind, folder: str, where: str) -> Configured:
     for wrong in ("config.yml", "pipeline.yaml", "pipeline.yml"):
         if wrong in contents:
-            raise BadPipeline(f"settings are in {_CONFIG}, not in {wrong}.", where=f"{folder}/{wrong}", next="Rename the file.")
+            raise BadPipeline(
+                f"settings are in {_CONFIG}, not in {wrong}.",
+                where=f"{folder}/{wrong}",
+                next="Rename the file.",
+            )
     document = Document(contents.get(_CONFIG, ""), where=f"{folder}/{_CONFIG}", refusal=BadPipeline)
     file = "pipeline.sql" if kind == "sql" else "pipeline.py"
-    annotations = read_annotations(contents[file], comment="--" if kind == "sql" else "#", where=where)
+    annotations = read_annotations(
+        contents[file], comment="--" if kind == "sql" else "#", where=where
+    )
     return configure(document, annotations, source=where)
 
 
@@ -179,13 +202,19 @@ def _zone(call: TemplateRead, *, where: str, namespace: str) -> ZoneRef:
 
 def _require_consistent(spec: PipelineSpec) -> None:
     if spec.is_view and (spec.kind == "python" or spec.zones):
-        what = "a view is a query over tables: it needs pipeline.sql, and cannot read landing zones."
+        what = (
+            "a view is a query over tables: it needs pipeline.sql, and cannot read landing zones."
+        )
         raise BadPipeline(what, where=spec.file, next="Set materialized: table.")
     known = spec.config.columns
-    for key in spec.strategy.keys if known and all(column.type for column in known.values()) else ():
+    for key in (
+        spec.strategy.keys if known and all(column.type for column in known.values()) else ()
+    ):
         if key not in known:
             raise BadPipeline(
-                f"unique_key names {key!r}, which is not among columns.", where=spec.file, next=suggestion(near(key, known))
+                f"unique_key names {key!r}, which is not among columns.",
+                where=spec.file,
+                next=suggestion(near(key, known)),
             )
 
 

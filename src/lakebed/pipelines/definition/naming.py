@@ -29,36 +29,53 @@ def require_known_layer(folder: str, settings: Settings) -> None:
         raise BadPipeline(
             f"{namespace} has no layer {layer!r}: its layers are {', '.join(layers)}.",
             where=folder,
-            next=f"{suggestion(near(layer, layers))} A layer is added in lakebed.yaml, as in layers: [{listed}]".lstrip(),
+            next=(
+                f"{suggestion(near(layer, layers))} A layer is added in lakebed.yaml, as in layers:"
+                f" [{listed}]".lstrip()
+            ),
         )
 
 
-def refs_of(calls: Iterable[TemplateRead], where: str, namespace: str, known: Collection[TableName]) -> tuple[Ref, ...]:
+def refs_of(
+    calls: Iterable[TemplateRead], where: str, namespace: str, known: Collection[TableName]
+) -> tuple[Ref, ...]:
     """The refs of a text, with their tables."""
-    return tuple(Ref(call.name, _ref_table(call, namespace, known, where=where), where, call.line) for call in calls)
+    return tuple(
+        Ref(call.name, _ref_table(call, namespace, known, where=where), where, call.line)
+        for call in calls
+    )
 
 
-def _ref_table(call: TemplateRead, namespace: str, known: Collection[TableName], *, where: str) -> TableName:
+def _ref_table(
+    call: TemplateRead, namespace: str, known: Collection[TableName], *, where: str
+) -> TableName:
     """The table that `ref('name')`, `ref('layer.name')` or `ref('namespace.layer.name')` means."""
     try:
         parts = split_identifier(call.name)
         if len(parts) == 1:
             return _only_one(call, namespace, known, where=where)
         if len(parts) > 3:
-            raise BadName("table", call.name, "a ref is 'name', 'layer.name' or 'namespace.layer.name'")
+            raise BadName(
+                "table", call.name, "a ref is 'name', 'layer.name' or 'namespace.layer.name'"
+            )
         return TableName(*((namespace, *parts) if len(parts) == 2 else parts))
     except BadName as error:
         raise BadPipeline(error.what, where=where, line=call.line, next=error.next) from None
 
 
-def _only_one(call: TemplateRead, namespace: str, known: Collection[TableName], *, where: str) -> TableName:
+def _only_one(
+    call: TemplateRead, namespace: str, known: Collection[TableName], *, where: str
+) -> TableName:
     """The only table with this name: in the pipeline's own namespace, else in any."""
     fitting = sorted(table for table in known if table.name == call.name)
     found = [table for table in fitting if table.namespace == namespace] or fitting
     if len(found) == 1:
         return found[0]
     if found:
-        what, advice = f"the ref {call.name!r} is ambiguous: {', '.join(map(str, found))}.", "Give the layer too: 'layer.name'."
+        what, advice = (
+            f"the ref {call.name!r} is ambiguous: {', '.join(map(str, found))}.",
+            "Give the layer too: 'layer.name'.",
+        )
     else:
         close = suggestion(near(call.name, {table.name for table in known}))
         what = f"no pipeline makes a table {call.name!r}."

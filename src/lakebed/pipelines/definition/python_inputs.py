@@ -25,9 +25,18 @@ def read_python_inputs(source: str, *, where: str) -> PythonInputs:
     try:
         tree = ast.parse(source)
     except SyntaxError as error:
-        raise BadPipeline(f"this is not Python: {error.msg}.", where=where, line=error.lineno, excerpt=error.text or "") from None
+        raise BadPipeline(
+            f"this is not Python: {error.msg}.",
+            where=where,
+            line=error.lineno,
+            excerpt=error.text or "",
+        ) from None
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    found = [(name, _call(name, call, where, source)) for call in calls if (name := _reading_function(call.func))]
+    found = [
+        (name, _call(name, call, where, source))
+        for call in calls
+        if (name := _reading_function(call.func))
+    ]
     return PythonInputs(
         _style(tree, where),
         refs=tuple(call for name, call in found if name == "ref"),
@@ -38,7 +47,11 @@ def read_python_inputs(source: str, *, where: str) -> PythonInputs:
 def _reading_function(function: ast.expr) -> str | None:
     """The name of a reading function: `ref`, `context.ref` and `context["ref"]` are the same."""
     match function:
-        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
+        case (
+            ast.Name(id=name)
+            | ast.Attribute(attr=name)
+            | ast.Subscript(slice=ast.Constant(value=str(name)))
+        ):
             return name if name in _READS else None
     return None
 
@@ -53,7 +66,9 @@ def _call(name: str, call: ast.Call, where: str, source: str) -> TemplateRead:
             where=where,
             line=call.lineno,
             excerpt=source.splitlines()[call.lineno - 1],
-            next="Write the name as a plain string, so that the graph is known before anything runs.",
+            next=(
+                "Write the name as a plain string, so that the graph is known before anything runs."
+            ),
         )
     return TemplateRead(_text(first), call.lineno, _text(pattern) if pattern is not None else None)
 
@@ -71,9 +86,18 @@ def _style(tree: ast.Module, where: str) -> Style:
         if isinstance(node, ast.FunctionDef) and node.name == "run":
             parameters = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
             if len(parameters) != 2:
-                raise BadPipeline("run() takes two parameters: spark (or conn) and context.", where=where, line=node.lineno)
+                raise BadPipeline(
+                    "run() takes two parameters: spark (or conn) and context.",
+                    where=where,
+                    line=node.lineno,
+                )
             return "duckdb" if parameters[0] == "conn" else "spark"
-    assigned = {target.id for node in ast.walk(tree) for target in _targets(node) if isinstance(target, ast.Name)}
+    assigned = {
+        target.id
+        for node in ast.walk(tree)
+        for target in _targets(node)
+        if isinstance(target, ast.Name)
+    }
     if "result" not in assigned:
         raise BadPipeline(
             "there is neither a function run(spark, context) nor a variable result.",
@@ -95,4 +119,7 @@ def works_with_duckdb(style: Style, source: str) -> bool:
 
 
 def _names_duckdb(source: str) -> bool:
-    return any(isinstance(node, ast.Name) and node.id in _DUCKDB_NAMES for node in ast.walk(ast.parse(source)))
+    return any(
+        isinstance(node, ast.Name) and node.id in _DUCKDB_NAMES
+        for node in ast.walk(ast.parse(source))
+    )

@@ -2,8 +2,8 @@
 
 a   silver.a   shop.silver.a   silver.*   *orders*      names, with * ? [ab]
 tag:x   path:shop/pipelines/silver   state:modified     what a pipeline is
-layer:silver   namespace:shop   zone:orders             where it is, what it reads (source: says the same as zone:)
-+a   a+   2+a   a+3   @a                                and what it reads, what reads it, so many steps away
+layer:silver   namespace:shop   zone:orders             where it is, what it reads (also source:)
++a   a+   2+a   a+3   @a                                what it reads, what reads it, so many steps
 "a b"   a,b                                             either, both
 """
 
@@ -17,10 +17,15 @@ from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.definition.graph import Graph, GraphNode
 
 _TERM = re.compile(r"(?P<at>@)?(?:(?P<up>\d*)\+)?(?P<what>.*?)(?:\+(?P<down>\d*))?")
-_EXAMPLES = "Write a name (silver.orders), a pattern (silver.*), or tag:x, path:x, layer:x, namespace:x, zone:x, state:modified."
+_EXAMPLES = (
+    "Write a name (silver.orders), a pattern (silver.*), or tag:x, path:x, layer:x, namespace:x,"
+    " zone:x, state:modified."
+)
 
 
-def select(graph: Graph, selectors: Sequence[str], exclude: Sequence[str] = ()) -> tuple[TableName, ...]:
+def select(
+    graph: Graph, selectors: Sequence[str], exclude: Sequence[str] = ()
+) -> tuple[TableName, ...]:
     """The selected pipelines, each after those it reads. No selector means all."""
     wanted = _either(graph, selectors) if selectors else frozenset(graph.tables)
     return graph.order(wanted - _either(graph, exclude))
@@ -47,7 +52,10 @@ def _term(graph: Graph, term: str) -> frozenset[TableName]:
     if not found or not found["what"]:
         raise UsageError(f"{term!r} selects nothing: it has no name in it.", next=_EXAMPLES)
     if found["at"] and (found["up"] is not None or found["down"] is not None):
-        raise UsageError(f"@ and + cannot be combined in {term!r}.", next="@a means a, what reads it, and all they need.")
+        raise UsageError(
+            f"@ and + cannot be combined in {term!r}.",
+            next="@a means a, what reads it, and all they need.",
+        )
     tables = _matching(graph, found["what"])
     if found["at"]:
         below = _spread(tables, graph.descendants)
@@ -60,7 +68,9 @@ def _term(graph: Graph, term: str) -> frozenset[TableName]:
     return result
 
 
-def _spread(tables: Iterable[TableName], reach: Callable[[TableName], frozenset[TableName]]) -> frozenset[TableName]:
+def _spread(
+    tables: Iterable[TableName], reach: Callable[[TableName], frozenset[TableName]]
+) -> frozenset[TableName]:
     start = frozenset(tables)
     return start.union(*(reach(table) for table in start))
 
@@ -86,11 +96,19 @@ def _matching(graph: Graph, what: str) -> frozenset[TableName]:
     if named == "state":
         return _in_state(graph, value)
     if named not in METHODS:
-        raise UnknownName("way to select", f"{named}:", [f"{name}:" for name in (*METHODS, "state") if name != "name"])
+        raise UnknownName(
+            "way to select",
+            f"{named}:",
+            [f"{name}:" for name in (*METHODS, "state") if name != "name"],
+        )
     method = METHODS[named]
     tables = frozenset(node.table for node in graph.nodes if method.matches(node, value))
     if not tables:
-        raise UnknownName(method.noun, value, sorted({text for node in graph.nodes for text in method.values(node)}))
+        raise UnknownName(
+            method.noun,
+            value,
+            sorted({text for node in graph.nodes for text in method.values(node)}),
+        )
     return tables
 
 
@@ -103,7 +121,9 @@ def _in_state(graph: Graph, state: str) -> frozenset[TableName]:
 
 
 def _name_matches(node: GraphNode, pattern: str) -> bool:
-    """Matches part by part from the right: a, silver.a, shop.silver.a; shop.* matches a whole namespace."""
+    """Matches part by part from the right: a, silver.a, shop.silver.a; shop.* matches a whole
+    namespace.
+    """
     parts, wanted = node.table.parts, pattern.split(".")
     if len(wanted) == 2 and wanted[1] == "*" and fnmatchcase(parts[0], wanted[0]):
         return True
@@ -132,11 +152,21 @@ _ZONE = SelectorMethod(
 )
 METHODS = {
     "name": SelectorMethod(_name_matches, _names, "pipeline"),
-    "tag": SelectorMethod(lambda node, value: any(fnmatchcase(tag, value) for tag in node.tags), lambda node: node.tags, "tag"),
+    "tag": SelectorMethod(
+        lambda node, value: any(fnmatchcase(tag, value) for tag in node.tags),
+        lambda node: node.tags,
+        "tag",
+    ),
     "path": SelectorMethod(_path_matches, lambda node: [node.path], "pipeline below the path"),
-    "layer": SelectorMethod(lambda node, value: fnmatchcase(node.table.layer, value), lambda node: [node.table.layer], "layer"),
+    "layer": SelectorMethod(
+        lambda node, value: fnmatchcase(node.table.layer, value),
+        lambda node: [node.table.layer],
+        "layer",
+    ),
     "namespace": SelectorMethod(
-        lambda node, value: fnmatchcase(node.table.namespace, value), lambda node: [node.table.namespace], "namespace"
+        lambda node, value: fnmatchcase(node.table.namespace, value),
+        lambda node: [node.table.namespace],
+        "namespace",
     ),
     "zone": _ZONE,
     "source": _ZONE,

@@ -67,7 +67,11 @@ class PipelineSpec:
     @property
     def inputs(self) -> tuple[TableName, ...]:
         """The tables it reads, each once, without its own."""
-        return tuple(dict.fromkeys(ref.table for ref in (*self.refs, *self.gate_refs) if ref.table != self.table))
+        return tuple(
+            dict.fromkeys(
+                ref.table for ref in (*self.refs, *self.gate_refs) if ref.table != self.table
+            )
+        )
 
     @property
     def zone_names(self) -> tuple[ZoneName, ...]:

@@ -9,7 +9,13 @@ from typing import Any
 from lakebed.errors import FileMissing, LakebedError
 from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.lineage.artifacts import MANIFEST, RUN_RESULTS, Invocation, manifest, run_results
+from lakebed.pipelines.lineage.artifacts import (
+    MANIFEST,
+    RUN_RESULTS,
+    Invocation,
+    manifest,
+    run_results,
+)
 from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import Files, RunRecord
@@ -23,10 +29,18 @@ def write_artifacts(
     *,
     elapsed: float,
 ) -> None:
-    """Write `run_results.json` and `manifest.json`. The build is done: failing to write them does not fail it."""
-    invocation = Invocation(options.invocation, services.now(), version("lakebed"), elapsed, options.args)
+    """Write `run_results.json` and `manifest.json`.
+
+    The build is done: failing to write them does not fail it.
+    """
+    invocation = Invocation(
+        options.invocation, services.now(), version("lakebed"), elapsed, options.args
+    )
     with suppress(LakebedError):
-        for path, content in ((RUN_RESULTS, run_results(records, invocation)), (MANIFEST, manifest(specs, invocation))):
+        for path, content in (
+            (RUN_RESULTS, run_results(records, invocation)),
+            (MANIFEST, manifest(specs, invocation)),
+        ):
             text = json.dumps(content, indent=1, default=str, ensure_ascii=False)
             services.placement.files.write(path, text.encode())
 

@@ -1,4 +1,7 @@
-"""The contents of `run_results.json` and `manifest.json`, in dbt's format, for other tools. Pure."""
+"""The contents of `run_results.json` and `manifest.json`, in dbt's format, for other tools.
+
+Pure.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -45,7 +48,11 @@ def gate_id(table: TableName, gate: str) -> str:
 
 def source_id(source: TableName | ZoneName) -> str:
     """The id of what no pipeline makes: a zone, or a table from elsewhere."""
-    return f"source.{source.namespace}.landing.{source.name}" if isinstance(source, ZoneName) else f"source.{source}"
+    return (
+        f"source.{source.namespace}.landing.{source.name}"
+        if isinstance(source, ZoneName)
+        else f"source.{source}"
+    )
 
 
 # -- run_results.json
@@ -58,7 +65,10 @@ def run_results(records: Iterable[RunRecord], invocation: Invocation) -> dict[st
         "results": [
             entry
             for record in records
-            for entry in (_run_result(record), *(_gate_result(record, one) for one in record.verdicts))
+            for entry in (
+                _run_result(record),
+                *(_gate_result(record, one) for one in record.verdicts),
+            )
         ],
         "elapsed_time": round(invocation.elapsed, 3),
         "args": dict(invocation.args),
@@ -67,7 +77,9 @@ def run_results(records: Iterable[RunRecord], invocation: Invocation) -> dict[st
 
 def elapsed(record: RunRecord) -> float:
     """Seconds from the start of a run to its end."""
-    return (record.ended_at - record.started_at).total_seconds() if record.ended_at else record.seconds
+    return (
+        (record.ended_at - record.started_at).total_seconds() if record.ended_at else record.seconds
+    )
 
 
 def _run_result(record: RunRecord) -> dict[str, Any]:
@@ -76,7 +88,9 @@ def _run_result(record: RunRecord) -> dict[str, Any]:
         "unique_id": model_id(record.table),
         "status": {"failed": "error"}.get(record.state, record.state),
         "execution_time": round(elapsed(record), 3),
-        "timing": [{"name": "execute", "started_at": record.started_at.isoformat(), "completed_at": ended}],
+        "timing": [
+            {"name": "execute", "started_at": record.started_at.isoformat(), "completed_at": ended}
+        ],
         "message": record.error.get("what", "") or record.message or "OK",
         "failures": None,
         "adapter_response": {
@@ -101,7 +115,8 @@ def _gate_result(record: RunRecord, verdict: Verdict) -> dict[str, Any]:
         "status": verdict_status(verdict),
         "execution_time": verdict.seconds,
         "timing": [],
-        "message": verdict.error or (f"{verdict.bad_rows} bad rows" if not verdict.passed else None),
+        "message": verdict.error
+        or (f"{verdict.bad_rows} bad rows" if not verdict.passed else None),
         "failures": verdict.bad_rows,
         "adapter_response": {"run_id": record.run_id},
     }
@@ -126,13 +141,17 @@ def manifest(specs: Mapping[TableName, PipelineSpec], invocation: Invocation) ->
         nodes[model_id(spec.table)] = _model(spec, specs)
         nodes |= {gate_id(spec.table, gate.name): _test(spec, gate, specs) for gate in spec.gates}
     sources = _sources(specs)
-    parents = {name: node["depends_on"]["nodes"] for name, node in nodes.items()} | dict.fromkeys(sources, ())
+    parents = {name: node["depends_on"]["nodes"] for name, node in nodes.items()} | dict.fromkeys(
+        sources, ()
+    )
     return {
         "metadata": invocation.metadata("manifest"),
         "nodes": nodes,
         "sources": sources,
         "parent_map": {name: list(above) for name, above in parents.items()},
-        "child_map": {name: [other for other, above in parents.items() if name in above] for name in parents},
+        "child_map": {
+            name: [other for other, above in parents.items() if name in above] for name in parents
+        },
     }
 
 
@@ -160,8 +179,12 @@ def _model(spec: PipelineSpec, specs: Mapping[TableName, PipelineSpec]) -> dict[
     }
 
 
-def _test(spec: PipelineSpec, gate: Gate, specs: Mapping[TableName, PipelineSpec]) -> dict[str, Any]:
-    others = [ref.table for ref in spec.gate_refs if ref.where == gate.where and ref.text in gate.source]
+def _test(
+    spec: PipelineSpec, gate: Gate, specs: Mapping[TableName, PipelineSpec]
+) -> dict[str, Any]:
+    others = [
+        ref.table for ref in spec.gate_refs if ref.where == gate.where and ref.text in gate.source
+    ]
     reads = dict.fromkeys((model_id(spec.table), *(_node_id(table, specs) for table in others)))
     return _common(spec, "test", gate_id(spec.table, gate.name), gate.name, gate.where) | {
         "description": gate.description,
@@ -169,7 +192,11 @@ def _test(spec: PipelineSpec, gate: Gate, specs: Mapping[TableName, PipelineSpec
         "raw_code": gate.source,
         "attached_node": model_id(spec.table),
         "tags": list(gate.tags),
-        "config": {"severity": gate.severity.upper(), "tags": list(gate.tags), "remediation": gate.remediation},
+        "config": {
+            "severity": gate.severity.upper(),
+            "tags": list(gate.tags),
+            "remediation": gate.remediation,
+        },
         "columns": {},
         "depends_on": {"nodes": list(reads)},
     }
@@ -189,9 +216,13 @@ def _common(spec: PipelineSpec, kind: str, unique_id: str, name: str, file: str)
 
 def _sources(specs: Mapping[TableName, PipelineSpec]) -> dict[str, dict[str, Any]]:
     zones = sorted({zone for spec in specs.values() for zone in spec.zone_names})
-    tables = sorted({table for spec in specs.values() for table in spec.inputs if table not in specs})
+    tables = sorted(
+        {table for spec in specs.values() for table in spec.inputs if table not in specs}
+    )
     landing = {source_id(zone): _source(zone, "landing", zone.folder) for zone in zones}
-    return landing | {source_id(table): _source(table, table.layer, table.spark) for table in tables}
+    return landing | {
+        source_id(table): _source(table, table.layer, table.spark) for table in tables
+    }
 
 
 def _source(source: TableName | ZoneName, group: str, place: str) -> dict[str, Any]:

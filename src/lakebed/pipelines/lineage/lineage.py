@@ -31,7 +31,10 @@ class LineageNode:
 
 @dataclass(frozen=True)
 class LineageEdge:
-    """`target` reads `source`, in its query or only in a gate. With what its last successful run read."""
+    """`target` reads `source`, in its query or only in a gate.
+
+    With what its last successful run read.
+    """
 
     source: str
     target: str
@@ -59,7 +62,9 @@ class ColumnLineage:
     inputs: Mapping[str, int | None] | None = None
 
 
-def table_lineage(specs: Specs, tables: Iterable[TableName], last: Mapping[TableName, RunRecord]) -> Lineage:
+def table_lineage(
+    specs: Specs, tables: Iterable[TableName], last: Mapping[TableName, RunRecord]
+) -> Lineage:
     """What these pipelines read. `last` are their newest successful runs."""
     nodes: dict[str, LineageNode] = {}
     edges: list[LineageEdge] = []
@@ -72,9 +77,14 @@ def table_lineage(specs: Specs, tables: Iterable[TableName], last: Mapping[Table
     return Lineage(tuple(nodes.values()), tuple(edges))
 
 
-def _from_zones(spec: PipelineSpec, run: RunRecord | None) -> Iterator[tuple[LineageEdge, LineageNode]]:
+def _from_zones(
+    spec: PipelineSpec, run: RunRecord | None
+) -> Iterator[tuple[LineageEdge, LineageNode]]:
     for zone in map(str, spec.zone_names):
-        yield LineageEdge(zone, str(spec.table), files=run.files.get(zone) if run else None), LineageNode(zone, "zone")
+        yield (
+            LineageEdge(zone, str(spec.table), files=run.files.get(zone) if run else None),
+            LineageNode(zone, "zone"),
+        )
 
 
 def _from_tables(
@@ -85,7 +95,10 @@ def _from_tables(
     in_query = {ref.table for ref in spec.refs}
     for table in spec.inputs:
         through: Through = "query" if table in in_query else "gate"
-        yield LineageEdge(str(table), str(spec.table), through, snapshot=read.get(table)), _node(table, specs, last)
+        yield (
+            LineageEdge(str(table), str(spec.table), through, snapshot=read.get(table)),
+            _node(table, specs, last),
+        )
 
 
 def _node(table: TableName, specs: Specs, last: Mapping[TableName, RunRecord]) -> LineageNode:
@@ -116,14 +129,23 @@ def mermaid(lineage: Lineage) -> str:
     return "\n".join(lines)
 
 
-def trace_columns(spec: PipelineSpec, schemas: Schemas, *, vars: Mapping[str, Any], run: RunRecord | None) -> ColumnLineage:
-    """The columns that a pipeline's columns come from. `schemas` has the columns of the tables and zones it reads."""
+def trace_columns(
+    spec: PipelineSpec, schemas: Schemas, *, vars: Mapping[str, Any], run: RunRecord | None
+) -> ColumnLineage:
+    """The columns that a pipeline's columns come from.
+
+    `schemas` has the columns of the tables and zones it reads.
+    """
     if spec.kind == "python":
         raise UsageError("the columns of a Python pipeline cannot be traced.", where=spec.file)
     rendered = render(spec.source, unpinned(spec, vars), where=spec.file)
     query = check_query(rendered.text, where=spec.file, line_of=rendered.source_line)
     found = column_lineage(query.text, schemas, logical=logical_names(spec))
-    made = (run.run_id, _resulting_snapshot(run), {str(pin.table): pin.snapshot for pin in run.inputs}) if run else ()
+    made = (
+        (run.run_id, _resulting_snapshot(run), {str(pin.table): pin.snapshot for pin in run.inputs})
+        if run
+        else ()
+    )
     return ColumnLineage(spec.table, found, *made)
 
 
@@ -131,7 +153,10 @@ def unpinned(spec: PipelineSpec, vars: Mapping[str, Any]) -> TemplateValues:
     """Template values as in a first run, without pins: lineage is about names."""
     return TemplateValues(
         refs={ref.text: ref.table.spark for ref in spec.refs},
-        zones={(ref.text, ref.pattern): spark_identifier(zone_view(ref.zone, ref.pattern)) for ref in spec.zones},
+        zones={
+            (ref.text, ref.pattern): spark_identifier(zone_view(ref.zone, ref.pattern))
+            for ref in spec.zones
+        },
         this=spec.table.spark,
         is_incremental=False,
         strategy=spec.strategy.strategy,

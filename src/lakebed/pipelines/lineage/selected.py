@@ -19,12 +19,18 @@ def lineage_of_selected(options: RunOptions, services: RunServices) -> Lineage:
 
 
 def columns_of_selected(options: RunOptions, services: RunServices) -> tuple[ColumnLineage, ...]:
-    """The columns that each column comes from. Python cannot be traced: raises if nothing else is selected."""
+    """The columns that each column comes from.
+
+    Python cannot be traced: raises if nothing else is selected.
+    """
     loaded = load_pipelines(services, released=options.released)
     specs = [loaded.specs[table] for table in loaded.selected(options.select, options.exclude)]
     traceable = [spec for spec in specs if spec.kind == "sql"] or specs
     last, schemas = _last_successes(services), known_columns(traceable, services)
-    return tuple(trace_columns(spec, schemas, vars=options.vars, run=last.get(spec.table)) for spec in traceable)
+    return tuple(
+        trace_columns(spec, schemas, vars=options.vars, run=last.get(spec.table))
+        for spec in traceable
+    )
 
 
 def _last_successes(services: RunServices) -> dict[TableName, RunRecord]:

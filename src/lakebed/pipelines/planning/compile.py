@@ -1,4 +1,7 @@
-"""From a pipeline's template and pins to the SQL that runs. Pure, except that templates render in a process of their own."""
+"""From a pipeline's template and pins to the SQL that runs.
+
+Pure, except that templates render in a process of their own.
+"""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -51,14 +54,22 @@ class TemplateContext:
 
     @property
     def is_incremental(self) -> bool:
-        """Whether the query may return only new rows: the table has rows, and the strategy keeps those that are not returned."""
-        if self.pins.full_refresh or not self.spec.strategy.accepts_partial_batches or not self.target.rows(self.pins.ref):
+        """Whether the query may return only new rows: the table has rows, and the strategy keeps
+        those that are not returned.
+        """
+        if (
+            self.pins.full_refresh
+            or not self.spec.strategy.accepts_partial_batches
+            or not self.target.rows(self.pins.ref)
+        ):
             return False
         return self.spec.config.watermark_column is None or self.watermark is not None
 
     @property
     def this(self) -> str | None:
-        """The pipeline's own table as a FROM item, its columns under the names they will have after this run."""
+        """The pipeline's own table as a FROM item, its columns under the names they will have after
+        this run.
+        """
         if self.target.absent:
             return None
         found = at_snapshot(self.spec.table, self.target.base(self.pins.ref))
@@ -84,7 +95,9 @@ def compile_query(context: TemplateContext, *, of: PipelineSpec | None = None) -
     return _compiled(context, spec, spec.source, values, where=spec.file)
 
 
-def compile_gate(context: TemplateContext, gate: Gate, *, this: str, of: str | None = None) -> CompiledQuery:
+def compile_gate(
+    context: TemplateContext, gate: Gate, *, this: str, of: str | None = None
+) -> CompiledQuery:
     """A gate's query about `this`. If `this` is itself a query, `of` is the table that it reads."""
     values = _values(context, context.spec, context.spec.gate_refs, this=this)
     compiled = _compiled(context, context.spec, gate.source, values, where=gate.where, of=of)
@@ -96,17 +109,40 @@ def compile_view(context: TemplateContext) -> CompiledQuery:
     """The query of a catalog view, which always reads what is published."""
     spec, context = context.spec, replace(context, built={})
     refs = {ref.text: ref.table.spark for ref in spec.refs}
-    return _compiled(context, spec, spec.source, replace(_values(context, spec, (), this=None), refs=refs), where=spec.file)
+    return _compiled(
+        context,
+        spec,
+        spec.source,
+        replace(_values(context, spec, (), this=None), refs=refs),
+        where=spec.file,
+    )
 
 
 def _compiled(
-    context: TemplateContext, spec: PipelineSpec, source: str, values: TemplateValues, *, where: str, of: str | None = None
+    context: TemplateContext,
+    spec: PipelineSpec,
+    source: str,
+    values: TemplateValues,
+    *,
+    where: str,
+    of: str | None = None,
 ) -> CompiledQuery:
     rendered = render(source, values, where=where)
-    tables = (_source(table, context).spark for table in (*context.pins.inputs, *(ref.table for ref in spec.refs)))
+    tables = (
+        _source(table, context).spark
+        for table in (*context.pins.inputs, *(ref.table for ref in spec.refs))
+    )
     own = (context.own,) if values.this and values.this == context.this else ()
-    allowed = [*tables, *own, *values.zones.values(), *(given for given in (values.this, of) if given)]
-    known = {".".join((CATALOG, *_source(table, context).parts)): names for table, names in context.pins.columns.items()}
+    allowed = [
+        *tables,
+        *own,
+        *values.zones.values(),
+        *(given for given in (values.this, of) if given),
+    ]
+    known = {
+        ".".join((CATALOG, *_source(table, context).parts)): names
+        for table, names in context.pins.columns.items()
+    }
     query = check_query(
         rendered.text,
         where=where,
@@ -118,12 +154,17 @@ def _compiled(
     return CompiledQuery(query, rendered, where)
 
 
-def _values(context: TemplateContext, spec: PipelineSpec, refs: Iterable[Ref], *, this: str | None) -> TemplateValues:
+def _values(
+    context: TemplateContext, spec: PipelineSpec, refs: Iterable[Ref], *, this: str | None
+) -> TemplateValues:
     incremental = context.is_incremental and spec is context.spec
     mark = context.watermark if incremental else None
     return TemplateValues(
         refs={ref.text: relation(ref.table, context) for ref in refs},
-        zones={(ref.text, ref.pattern): spark_identifier(context.view(ref.zone, ref.pattern)) for ref in spec.zones},
+        zones={
+            (ref.text, ref.pattern): spark_identifier(context.view(ref.zone, ref.pattern))
+            for ref in spec.zones
+        },
         this=this,
         is_incremental=incremental,
         strategy=spec.strategy.strategy,
@@ -143,7 +184,8 @@ def relation(table: TableName, context: TemplateContext) -> str:
     if table == context.spec.table:
         return context.this or table.spark
     return projection(
-        at_snapshot(_source(table, context), context.pins.inputs[table].snapshot), context.pins.shown.get(table, ())
+        at_snapshot(_source(table, context), context.pins.inputs[table].snapshot),
+        context.pins.shown.get(table, ()),
     )
 
 

@@ -23,7 +23,9 @@ Specs = Mapping[TableName, PipelineSpec]
 
 @dataclass(frozen=True)
 class UnpublishedInput:
-    """A table that the same build has written but not yet published, and where its dependants read it."""
+    """A table that the same build has written but not yet published, and where its dependants read
+    it.
+    """
 
     source: TableName
     snapshot: int | None
@@ -39,41 +41,79 @@ def pin_inputs(
     run_id: str,
     built: Mapping[TableName, UnpublishedInput],
 ) -> tuple[Pins, TargetTable]:
-    """What a run of this pipeline reads, and its table as it is now. All inputs are as of one moment, except those in `built`."""
+    """What a run of this pipeline reads, and its table as it is now.
+
+    All inputs are as of one moment, except those in `built`.
+    """
     refs = tuple(_tables_read(spec, specs))
     catalog = services.placement.catalog
     wanted = {spec.table, *(ref.table for ref in refs)}
-    found = catalog.metadata(catalog.pointers([table for table in wanted if table not in built]).values())
+    found = catalog.metadata(
+        catalog.pointers([table for table in wanted if table not in built]).values()
+    )
     _require_known(refs, {*found, *built}, specs, services)
-    inputs = {ref.table: _input(ref.table, found, built, options.ref) for ref in refs if ref.table != spec.table}
+    inputs = {
+        ref.table: _input(ref.table, found, built, options.ref)
+        for ref in refs
+        if ref.table != spec.table
+    }
     target = _target(spec, found.get(spec.table), services)
     shown = {table: _shown(pin, found, built) for table, pin in inputs.items()}
     shown[spec.table] = _own_shown(target, options.ref)
     if options.full_refresh and not target.absent:
         _require_no_lost_history(spec)
     landing = pin_zones(spec, services, full_refresh=options.full_refresh, absent=target.absent)
-    require_known_zones([ref for ref in spec.zones if landing[ref.zone, ref.pattern].is_empty], services)
-    made_again = (options.full_refresh or target.absent) and spec.strategy.strategy != "full_refresh"
+    require_known_zones(
+        [ref for ref in spec.zones if landing[ref.zone, ref.pattern].is_empty], services
+    )
+    made_again = (
+        options.full_refresh or target.absent
+    ) and spec.strategy.strategy != "full_refresh"
     each_file = bool(spec.config.one_file_a_run)
-    batches = batches_of(landing, record=services.records.run, each_file=each_file) if made_again else ()
+    batches = (
+        batches_of(landing, record=services.records.run, each_file=each_file) if made_again else ()
+    )
     require_separate_extracts(spec, landing, batches)
     given = _given(spec, services, options)
-    columns = {table: names for table in inputs if (names := _columns(shown[table], found.get(table)))}
-    return Pins(run_id, inputs, landing, options.full_refresh, options.ref, shown, batches, columns, given), target
+    columns = {
+        table: names for table in inputs if (names := _columns(shown[table], found.get(table)))
+    }
+    return (
+        Pins(
+            run_id,
+            inputs,
+            landing,
+            options.full_refresh,
+            options.ref,
+            shown,
+            batches,
+            columns,
+            given,
+        ),
+        target,
+    )
 
 
-def _target(spec: PipelineSpec, metadata: TableMetadata | None, services: RunServices) -> TargetTable:
+def _target(
+    spec: PipelineSpec, metadata: TableMetadata | None, services: RunServices
+) -> TargetTable:
     due: Renames = ()
     if metadata and not spec.is_view:
-        due = pending_renames([column.name for column in metadata.columns], spec.config.renames, where=spec.file)
+        due = pending_renames(
+            [column.name for column in metadata.columns], spec.config.renames, where=spec.file
+        )
     last = services.records.runs(table=spec.table, state="success", limit=1) if spec.zones else ()
     return TargetTable(spec.table, metadata, last[0] if last else None, due)
 
 
 def _shown(
-    pin: InputPin, found: Mapping[TableName, TableMetadata], built: Mapping[TableName, UnpublishedInput]
+    pin: InputPin,
+    found: Mapping[TableName, TableMetadata],
+    built: Mapping[TableName, UnpublishedInput],
 ) -> tuple[ColumnAlias, ...]:
-    return built[pin.table].shown if pin.table in built else found[pin.table].aliases_at(pin.snapshot)
+    return (
+        built[pin.table].shown if pin.table in built else found[pin.table].aliases_at(pin.snapshot)
+    )
 
 
 def _columns(shown: tuple[ColumnAlias, ...], metadata: TableMetadata | None) -> tuple[str, ...]:
@@ -90,7 +130,9 @@ def _own_shown(target: TargetTable, ref: str) -> tuple[ColumnAlias, ...]:
     shown = target.metadata.aliases_at(target.base(ref))
     if not target.renames:
         return shown
-    shown = shown or tuple(ColumnAlias(column.name, column.name) for column in target.metadata.columns)
+    shown = shown or tuple(
+        ColumnAlias(column.name, column.name) for column in target.metadata.columns
+    )
     names = apply_renames([column.name for column in shown], target.renames)
     return tuple(replace(column, name=name) for column, name in zip(shown, names, strict=True))
 
@@ -106,7 +148,10 @@ def _tables_read(spec: PipelineSpec, specs: Specs) -> Iterator[Ref]:
 
 
 def _input(
-    table: TableName, found: Mapping[TableName, TableMetadata], built: Mapping[TableName, UnpublishedInput], ref: str
+    table: TableName,
+    found: Mapping[TableName, TableMetadata],
+    built: Mapping[TableName, UnpublishedInput],
+    ref: str,
 ) -> InputPin:
     if table in built:
         return InputPin(table, built[table].snapshot)
@@ -114,37 +159,58 @@ def _input(
     return InputPin(table, head.id if head else None)
 
 
-def _require_known(refs: Iterable[Ref], known: set[TableName], specs: Specs, services: RunServices) -> None:
+def _require_known(
+    refs: Iterable[Ref], known: set[TableName], specs: Specs, services: RunServices
+) -> None:
     for ref in refs:
         if ref.table in known:
             continue
         if ref.table in specs:
-            what, advice = f"the table {ref.table} does not exist yet.", f"Run its pipeline first: lakebed run -s +{ref.table}"
+            what, advice = (
+                f"the table {ref.table} does not exist yet.",
+                f"Run its pipeline first: lakebed run -s +{ref.table}",
+            )
         else:
-            names = [str(table) for table in (*services.placement.catalog.pointers(), *specs) if not table.hidden]
+            names = [
+                str(table)
+                for table in (*services.placement.catalog.pointers(), *specs)
+                if not table.hidden
+            ]
             close = near(str(ref.table), names) or near(ref.text, names)
             what, advice = f"there is no table {ref.text!r} to ref.", suggestion(close)
         raise BadPipeline(what, where=ref.where, line=ref.line, next=advice)
 
 
 def require_known_refs(tables: Sequence[TableName], specs: Specs, services: RunServices) -> None:
-    """Raise if one of these pipelines reads a zone that does not exist, or a table that nothing makes."""
+    """Raise if one of these pipelines reads a zone that does not exist, or a table that nothing
+    makes.
+    """
     require_known_zones([ref for table in tables for ref in specs[table].zones], services)
     refs = [ref for table in tables for ref in (*specs[table].refs, *specs[table].gate_refs)]
     wanted = {ref.table for ref in refs} - specs.keys()
-    _require_known(refs, {*specs, *services.placement.catalog.pointers(wanted)} if wanted else set(specs), specs, services)
+    _require_known(
+        refs,
+        {*specs, *services.placement.catalog.pointers(wanted)} if wanted else set(specs),
+        specs,
+        services,
+    )
 
 
 def _require_no_lost_history(spec: PipelineSpec) -> None:
-    """Raise if a full refresh would lose history: old snapshots of inputs expire, so it could not be rebuilt from them."""
+    """Raise if a full refresh would lose history: old snapshots of inputs expire, so it could not
+    be rebuilt from them.
+    """
     inputs = sorted({str(ref.table) for ref in spec.refs if ref.table != spec.table})
     if inputs and spec.strategy.own_columns:
         raise UsageError(
-            f"a full refresh would lose history: {spec.strategy.strategy} records earlier versions of {', '.join(inputs)}, "
-            "which cannot be read again.",
+            f"a full refresh would lose history: {spec.strategy.strategy} records earlier versions"
+            f" of {', '.join(inputs)}, which cannot be read again.",
             where=str(spec.table),
             safe="The table is unchanged.",
-            next=f"Run it without --full-refresh; or, to start over, drop the table first: lakebed table drop {spec.table}",
+            next=(
+                "Run it without --full-refresh; or, to start over, drop the table first: lakebed"
+                f" table drop {spec.table}"
+            ),
         )
 
 
@@ -152,5 +218,10 @@ def _given(spec: PipelineSpec, services: RunServices, options: RunOptions) -> st
     """A digest of the variables and of the zones' settings."""
     if not spec.zones:
         return ""
-    zones = {str(zone): read_zone_spec(services.placement.files, zone).model_dump(mode="json") for zone in spec.zone_names}
-    return sha256(json.dumps([options.vars, zones], sort_keys=True, default=str).encode()).hexdigest()
+    zones = {
+        str(zone): read_zone_spec(services.placement.files, zone).model_dump(mode="json")
+        for zone in spec.zone_names
+    }
+    return sha256(
+        json.dumps([options.vars, zones], sort_keys=True, default=str).encode()
+    ).hexdigest()

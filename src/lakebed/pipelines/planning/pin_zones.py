@@ -24,9 +24,17 @@ from lakebed.ports import ConsumedFile, FileInfo
 _SHOWN = 3
 
 
-def pin_zones(spec: PipelineSpec, services: RunServices, *, full_refresh: bool, absent: bool) -> Mapping[ZoneKey, ZonePin]:
-    """The files that a run reads, by zone and pattern. A `full_refresh`, or an `absent` table, also reads files taken before."""
-    zones = [_Zone(ref, read_zone_spec(services.placement.files, ref.zone), spec.table, services) for ref in spec.zones]
+def pin_zones(
+    spec: PipelineSpec, services: RunServices, *, full_refresh: bool, absent: bool
+) -> Mapping[ZoneKey, ZonePin]:
+    """The files that a run reads, by zone and pattern.
+
+    A `full_refresh`, or an `absent` table, also reads files taken before.
+    """
+    zones = [
+        _Zone(ref, read_zone_spec(services.placement.files, ref.zone), spec.table, services)
+        for ref in spec.zones
+    ]
     ledger = services.records.ledger(spec.table) if spec.zones else ()
     whole = spec.strategy.strategy == "full_refresh"
     pinned: dict[ZoneKey, ZonePin] = {}
@@ -38,7 +46,11 @@ def pin_zones(spec: PipelineSpec, services: RunServices, *, full_refresh: bool, 
             pinned[ref.zone, ref.pattern] = zone.all(taken)
         else:
             pinned[ref.zone, ref.pattern] = zone.waiting(absent=absent)
-    if spec.config.one_file_a_run and not full_refresh and not any(pin.known for pin in pinned.values()):
+    if (
+        spec.config.one_file_a_run
+        and not full_refresh
+        and not any(pin.known for pin in pinned.values())
+    ):
         pinned = _oldest(pinned)
     gone = [path for pin in pinned.values() for path in pin.gone]
     if gone and not whole and not (full_refresh and absent):
@@ -51,7 +63,9 @@ def _oldest(pinned: Mapping[ZoneKey, ZonePin]) -> dict[ZoneKey, ZonePin]:
     waiting = sorted({file for pin in pinned.values() for file in pin.files}, key=arrival_order)
     if not waiting:
         return dict(pinned)
-    chosen = {key: tuple(file for file in pin.files if file == waiting[0]) for key, pin in pinned.items()}
+    chosen = {
+        key: tuple(file for file in pin.files if file == waiting[0]) for key, pin in pinned.items()
+    }
     return {
         key: replace(
             pin,
@@ -65,9 +79,15 @@ def _oldest(pinned: Mapping[ZoneKey, ZonePin]) -> dict[ZoneKey, ZonePin]:
 
 
 def _taken(ref: ZoneRef, ledger: Sequence[ConsumedFile], *, last: bool) -> tuple[ConsumedFile, ...]:
-    """The files of a zone that the table has, each as it was first taken; or those that the `last` run took."""
+    """The files of a zone that the table has, each as it was first taken; or those that the `last`
+    run took.
+    """
     rows = [
-        file for file in ledger if file.zone == ref.zone and file.state == "taken" and matches_zone_pattern(file, ref.pattern)
+        file
+        for file in ledger
+        if file.zone == ref.zone
+        and file.state == "taken"
+        and matches_zone_pattern(file, ref.pattern)
     ]
     if last:
         return tuple(file for file in rows if file.run_id == rows[-1].run_id)
@@ -75,13 +95,20 @@ def _taken(ref: ZoneRef, ledger: Sequence[ConsumedFile], *, last: bool) -> tuple
 
 
 class _Zone:
-    """The files of a zone at one moment, with their rows in the ledger. Archived files are listed only when needed."""
+    """The files of a zone at one moment, with their rows in the ledger.
 
-    def __init__(self, ref: ZoneRef, spec: ZoneSpec, table: TableName, services: RunServices) -> None:
+    Archived files are listed only when needed.
+    """
+
+    def __init__(
+        self, ref: ZoneRef, spec: ZoneSpec, table: TableName, services: RunServices
+    ) -> None:
         self.ref, self.spec, self.services = ref, spec, services
         frozen = freeze(services.placement.files, ref.zone, spec, pattern=ref.pattern)
         self.files, self.changing = frozen.files, tuple(file.path for file in frozen.waiting)
-        self.known = known_files(ref.zone, frozen.files, services.placement.files, services.records, table=table)
+        self.known = known_files(
+            ref.zone, frozen.files, services.placement.files, services.records, table=table
+        )
         self.held = {(file.path, file.etag) for file in self.known if file.state == "held"}
 
     def waiting(self, *, absent: bool) -> ZonePin:
@@ -98,7 +125,10 @@ class _Zone:
         return ZonePin(files, len(files), self.changing, known=found, gone=gone)
 
     def as_last(self, taken: Sequence[ConsumedFile], *, archived_too: bool) -> ZonePin:
-        """All files in the zone. If none of them is new, the files that the last run read, wherever they are now."""
+        """All files in the zone.
+
+        If none of them is new, the files that the last run read, wherever they are now.
+        """
         present = self._present()
         new = not_consumed(present, self.known)
         found, away = locate_files(taken, present)
@@ -117,7 +147,9 @@ class _Zone:
     def _archived(self) -> tuple[FileInfo, ...]:
         there = {
             file.path: file
-            for file in processed_files(self.services.placement.files, self.ref.zone, self.spec, pattern=self.ref.pattern)
+            for file in processed_files(
+                self.services.placement.files, self.ref.zone, self.spec, pattern=self.ref.pattern
+            )
         }
         places = archived_places(self.known, there)
         held = {place for file, place in places.items() if file in self.held}
@@ -135,8 +167,12 @@ def _files_gone_error(table: TableName, gone: Sequence[str], *, absent: bool) ->
             next="Put them back; or build it from the remaining files: lakebed run --full-refresh",
         )
     return BadFiles(
-        f"a full refresh would lose rows, because files that the table was made from are gone: {files}.",
+        "a full refresh would lose rows, because files that the table was made from are gone:"
+        f" {files}.",
         where=str(table),
         safe="The table is unchanged.",
-        next="Put them back; or, to build it from the remaining files, drop the table and run --full-refresh.",
+        next=(
+            "Put them back; or, to build it from the remaining files, drop the table and run"
+            " --full-refresh."
+        ),
     )

@@ -1,11 +1,21 @@
-"""What a run reads, pinned at its start: snapshots of tables, files of zones, and the target table as it was."""
+"""What a run reads, pinned at its start: snapshots of tables, files of zones, and the target table
+as it was.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from lakebed.names import TableName, ZoneName
-from lakebed.ports import MAIN, ColumnAlias, ConsumedFile, FileInfo, InputPin, RunRecord, TableMetadata
+from lakebed.ports import (
+    MAIN,
+    ColumnAlias,
+    ConsumedFile,
+    FileInfo,
+    InputPin,
+    RunRecord,
+    TableMetadata,
+)
 from lakebed.tables import Renames
 
 ZoneKey = tuple[ZoneName, str | None]  # a zone, and the pattern its files must match
@@ -18,7 +28,10 @@ def arrival_order(file: FileInfo) -> tuple[datetime, str]:
 
 @dataclass(frozen=True)
 class ZonePin:
-    """The files of a zone that a run reads, as they were at its start. `new` counts those that the table does not have yet."""
+    """The files of a zone that a run reads, as they were at its start.
+
+    `new` counts those that the table does not have yet.
+    """
 
     files: tuple[FileInfo, ...] = ()
     new: int = 0
@@ -26,7 +39,9 @@ class ZonePin:
     known: Mapping[str, ConsumedFile] = field(
         default_factory=dict
     )  # path → the ledger's row, for files that the table already has
-    gone: tuple[str, ...] = ()  # files that the table has, but that are neither in the zone nor archived
+    gone: tuple[
+        str, ...
+    ] = ()  # files that the table has, but that are neither in the zone nor archived
     later: int = 0  # how many waiting files are left to further runs
     others: tuple[FileInfo, ...] = ()  # of these, the ones in this zone
     archived: int = 0  # how many files in `_processed/` are not read
@@ -38,7 +53,9 @@ class ZonePin:
 
 @dataclass(frozen=True)
 class Batch:
-    """The files that one earlier run consumed, with that run's times; without a run: files that are still waiting."""
+    """The files that one earlier run consumed, with that run's times; without a run: files that are
+    still waiting.
+    """
 
     files: Mapping[ZoneKey, tuple[FileInfo, ...]] = field(repr=False)
     run_id: str = ""
@@ -60,7 +77,9 @@ class Pins:
         default_factory=dict
     )  # tables whose snapshots have other column names
     batches: tuple[Batch, ...] = ()  # for rebuilding a table from its files, batch by batch
-    columns: Mapping[TableName, tuple[str, ...]] = field(default_factory=dict)  # column names of inputs, where known
+    columns: Mapping[TableName, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # column names of inputs, where known
     given: str = ""  # digest of the variables and of the zones' settings
 
     @property
@@ -70,7 +89,9 @@ class Pins:
 
 @dataclass(frozen=True)
 class TargetTable:
-    """The table that a run writes, as it was before; `metadata` is None if it does not exist yet."""
+    """The table that a run writes, as it was before; `metadata` is None if it does not
+    exist yet.
+    """
 
     table: TableName
     metadata: TableMetadata | None = None
@@ -92,8 +113,15 @@ class TargetTable:
         return head.rows if head.rows is not None else head.count("total-records") or 0
 
     def is_as_left(self, ref: str) -> bool:
-        """Whether the table still has the columns and rows that the last run left. Compaction does not count as a change."""
-        if self.metadata is None or self.last is None or self.last.left_schema != self.metadata.schema:
+        """Whether the table still has the columns and rows that the last run left.
+
+        Compaction does not count as a change.
+        """
+        if (
+            self.metadata is None
+            or self.last is None
+            or self.last.left_schema != self.metadata.schema
+        ):
             return False
         left = self.last.base if self.last.snapshot is None else self.last.snapshot
         for snapshot in self.metadata.ancestry(self.base(ref)):

@@ -1,4 +1,7 @@
-"""What a run will do. Pure: reads nothing, writes nothing. `lakebed plan` prints it, `running.run` carries it out."""
+"""What a run will do.
+
+Pure: reads nothing, writes nothing. `lakebed plan` prints it, `running.run` carries it out.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -50,8 +53,13 @@ def plan_run(spec: PipelineSpec, pins: Pins, target: TargetTable) -> RunPlan:
     return _plan_table(spec, pins, target, staged=is_staged(spec.strategy), reason=decision.reason)
 
 
-def plan_manual_change(spec: PipelineSpec, pins: Pins, target: TargetTable, *, statement: ChangeStatement | None) -> RunPlan:
-    """A statement runs on the branch. Rows are staged whatever the strategy: they may come from another session."""
+def plan_manual_change(
+    spec: PipelineSpec, pins: Pins, target: TargetTable, *, statement: ChangeStatement | None
+) -> RunPlan:
+    """A statement runs on the branch.
+
+    Rows are staged whatever the strategy: they may come from another session.
+    """
     if statement is None:
         return _plan_table(spec, pins, target, staged=True)
     return RunPlan(
@@ -66,7 +74,9 @@ def plan_manual_change(spec: PipelineSpec, pins: Pins, target: TargetTable, *, s
     )
 
 
-def _plan_table(spec: PipelineSpec, pins: Pins, target: TargetTable, *, staged: bool, reason: str = "") -> RunPlan:
+def _plan_table(
+    spec: PipelineSpec, pins: Pins, target: TargetTable, *, staged: bool, reason: str = ""
+) -> RunPlan:
     result, temporary = _result(spec, pins, staged=staged)
     archived = spec.zone_names if spec.config.archive_landing_zones else ()
     return RunPlan(
@@ -106,7 +116,9 @@ def _open_target(spec: PipelineSpec, pins: Pins, target: TargetTable) -> tuple[R
     )
 
 
-def _result(spec: PipelineSpec, pins: Pins, *, staged: bool) -> tuple[tuple[RunStep, ...], tuple[TableName, ...]]:
+def _result(
+    spec: PipelineSpec, pins: Pins, *, staged: bool
+) -> tuple[tuple[RunStep, ...], tuple[TableName, ...]]:
     """The steps that produce the rows to write, and the hidden tables that hold them until then."""
     if len(pins.batches) > 1 or any(batch.at for batch in pins.batches):
         replayed = replay_table(spec.table, pins.run_id)
@@ -127,7 +139,9 @@ def _evolution(spec: PipelineSpec, target: TargetTable) -> tuple[RunStep, ...]:
     wanted = spec.config.arrangement.with_renames(inverse_renames(target.renames))
     if target.metadata is None or (wanted.partition_by is None and wanted.sort_by is None):
         return ()
-    change = plan_arrangement(arrangement_of(target.metadata.partition_by, target.metadata.sort_by), wanted)
+    change = plan_arrangement(
+        arrangement_of(target.metadata.partition_by, target.metadata.sort_by), wanted
+    )
     return (EvolveArrangement(spec.table, change),) if change else ()
 
 
@@ -140,5 +154,7 @@ def _opening(pins: Pins) -> Iterator[OpenZone]:
 
 
 def is_staged(strategy: Strategy) -> bool:
-    """Whether the result is computed into a hidden table first: wherever a MERGE would read it more than once."""
+    """Whether the result is computed into a hidden table first: wherever a MERGE would read it more
+    than once.
+    """
     return strategy.strategy not in {"full_refresh", "append_only"}

@@ -66,18 +66,27 @@ def step_text(step: RunStep) -> str:  # noqa: C901 - one case per step
     match step:
         case OpenZone(zone, pattern, files):
             matching = f" that match {pattern!r}" if pattern else ""
-            return f"read {len(files)} {_files(files)} of {zone}{matching}{_names(files, zone.folder)}"
+            return (
+                f"read {len(files)} {_files(files)} of {zone}{matching}{_names(files, zone.folder)}"
+            )
         case Calculate(file, inputs):
             return f"run {file}{_over(inputs)}"
         case Replay():
-            return f"replay {step.number} of {step.of}: {_batch(step.batch)}, by {step.strategy.strategy}{_over(step.inputs)}"
+            return (
+                f"replay {step.number} of {step.of}: {_batch(step.batch)}, by"
+                f" {step.strategy.strategy}{_over(step.inputs)}"
+            )
         case Stage():
             return "compute the result once, into a hidden table"
         case CheckKeys(keys, order):
             ordered = f"; of repeated keys the newest by {order} wins" if order else ""
             return f"check the key {', '.join(keys)}: never NULL{ordered}"
         case PrepareSchema(policy, renames):
-            called = f"; publishing renames {', '.join(f'{old} to {new}' for old, new in renames)}" if renames else ""
+            called = (
+                f"; publishing renames {', '.join(f'{old} to {new}' for old, new in renames)}"
+                if renames
+                else ""
+            )
             return f"compare columns: {_POLICIES[policy]} ({policy}){called}"
         case EvolveArrangement(_, change):
             return f"{_arrangement(change)}: new files only"
@@ -95,7 +104,10 @@ def step_text(step: RunStep) -> str:  # noqa: C901 - one case per step
             return "remove the hidden table"
         case RunGate(gate):
             consequence = "blocks" if gate.severity == "error" else "warns"
-            return f"run the gate {gate.name} ({consequence}){f': {gate.description}' if gate.description else ''}"
+            return (
+                f"run the gate {gate.name}"
+                f" ({consequence}){f': {gate.description}' if gate.description else ''}"
+            )
         case Publish(table, ref):
             return f"publish {table}: {ref} moves, and readers see the new rows"
         case CreateView(table):
@@ -108,7 +120,11 @@ def step_text(step: RunStep) -> str:  # noqa: C901 - one case per step
 
 def _batch(batch: Batch) -> str:
     files = [file for chosen in batch.files.values() for file in chosen]
-    run = f" of the run {short_id(batch.run_id)} of {batch.at:%Y-%m-%d %H:%M}" if batch.at else " still waiting"
+    run = (
+        f" of the run {short_id(batch.run_id)} of {batch.at:%Y-%m-%d %H:%M}"
+        if batch.at
+        else " still waiting"
+    )
     return f"{len(files)} {_files(files)}{run}"
 
 
@@ -124,14 +140,21 @@ def _names(files: Sequence[FileInfo], folder: str) -> str:
 
 
 def _over(inputs: Iterable[InputPin]) -> str:
-    pins = [f"{pin.table} at {pin.snapshot}" if pin.snapshot else f"{pin.table} (no rows yet)" for pin in inputs]
+    pins = [
+        f"{pin.table} at {pin.snapshot}" if pin.snapshot else f"{pin.table} (no rows yet)"
+        for pin in inputs
+    ]
     return f" over {', '.join(pins)}" if pins else ""
 
 
 def _arrangement(change: ArrangementChange) -> str:
     said = [
         f"{label} {', '.join(map(str, fields))}"
-        for label, fields in (("no longer partition by", change.drop), ("partition by", change.add), ("sort by", change.sort))
+        for label, fields in (
+            ("no longer partition by", change.drop),
+            ("partition by", change.add),
+            ("sort by", change.sort),
+        )
         if fields
     ]
     return ", ".join((*said, "no longer sort") if change.sort == () else said)

@@ -15,15 +15,24 @@ class RunDecision:
 
 
 def decide_run(spec: PipelineSpec, pins: Pins, target: TargetTable) -> RunDecision:
-    """A pipeline that reads only zones runs for new files. One that replaces all rows also runs after any other change."""
+    """A pipeline that reads only zones runs for new files.
+
+    One that replaces all rows also runs after any other change.
+    """
     if not spec.zones or spec.inputs:
         return RunDecision(should_run=True)
     listed = ", ".join(sorted(str(zone) for zone, _ in pins.landing))
     new = sum(pin.new for pin in pins.landing.values())
     gone = [path for pin in pins.landing.values() for path in pin.gone]
-    changed = spec.strategy.strategy == "full_refresh" and not target.absent and _change(spec, pins, target, gone)
+    changed = (
+        spec.strategy.strategy == "full_refresh"
+        and not target.absent
+        and _change(spec, pins, target, gone)
+    )
     if not any(pin.files for pin in pins.landing.values()) and not (changed and gone):
-        return RunDecision(should_run=False, reason=f"no file is waiting in {listed}{_archived(pins, target)}")
+        return RunDecision(
+            should_run=False, reason=f"no file is waiting in {listed}{_archived(pins, target)}"
+        )
     if target.absent and any(pin.known for pin in pins.landing.values()):
         return RunDecision(should_run=True, reason="the table does not exist")
     if pins.full_refresh:
@@ -31,7 +40,9 @@ def decide_run(spec: PipelineSpec, pins: Pins, target: TargetTable) -> RunDecisi
     if new:
         later = max(pin.later for pin in pins.landing.values())
         more = f", and {later} more, each in a run of its own" if later else ""
-        return RunDecision(should_run=True, reason=f"{new} new file{'s' if new > 1 else ''} in {listed}{more}")
+        return RunDecision(
+            should_run=True, reason=f"{new} new file{'s' if new > 1 else ''} in {listed}{more}"
+        )
     return (
         RunDecision(should_run=True, reason=changed)
         if changed

@@ -1,4 +1,7 @@
-"""Checks of a pipeline's SQL before anything runs; the same for plan, compile, release and run. Starts no JVM."""
+"""Checks of a pipeline's SQL before anything runs; the same for plan, compile, release and run.
+
+Starts no JVM.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,10 +16,17 @@ _REGISTERS = re.compile(r"register|create.{0,30}function", re.IGNORECASE | re.DO
 
 
 def registered_functions(python: Iterable[str], *, own_spark: bool) -> frozenset[str] | None:
-    """Functions that queries may call besides Spark's: every word in Python code that registers functions. None: unknown."""
+    """Functions that queries may call besides Spark's: every word in Python code that registers
+    functions. None: unknown.
+    """
     if not own_spark:
         return None
-    return frozenset(word.casefold() for source in python if _REGISTERS.search(source) for word in _WORD.findall(source))
+    return frozenset(
+        word.casefold()
+        for source in python
+        if _REGISTERS.search(source)
+        for word in _WORD.findall(source)
+    )
 
 
 def python_sources(specs: Mapping[TableName, PipelineSpec]) -> Iterator[str]:
@@ -46,12 +56,17 @@ def columns_after(context: TemplateContext, query: CheckedQuery | None) -> tuple
 def added_columns(spec: PipelineSpec) -> tuple[str, ...]:
     """The columns that the strategy adds to those of the query."""
     config = spec.config
-    return {"scd2": (config.scd_valid_from, config.scd_valid_to), "soft_delete": ("_deleted_at",)}.get(config.merge_strategy, ())
+    return {
+        "scd2": (config.scd_valid_from, config.scd_valid_to),
+        "soft_delete": ("_deleted_at",),
+    }.get(config.merge_strategy, ())
 
 
 def columns_ahead(
     known: Mapping[TableName, tuple[str, ...]], ahead: Mapping[TableName, tuple[str, ...] | None]
 ) -> dict[TableName, tuple[str, ...]]:
-    """The columns of inputs after the pipelines `ahead` have run; without those whose columns cannot be known."""
+    """The columns of inputs after the pipelines `ahead` have run; without those whose columns
+    cannot be known.
+    """
     found = {table: names for table, names in known.items() if table not in ahead}
     return found | {table: names for table, names in ahead.items() if names is not None}

@@ -12,7 +12,10 @@ from lakebed.tables import ArrangementChange, Renames, SchemaPolicy, Strategy
 
 
 class BaseRunStep:
-    """What every step says. `kind` is stored in run records and printed as JSON: it stays when a class is renamed."""
+    """What every step says.
+
+    `kind` is stored in run records and printed as JSON: it stays when a class is renamed.
+    """
 
     kind: ClassVar[str]
     why: ClassVar[str]
@@ -54,7 +57,9 @@ class Calculate(BaseRunStep):
 
 @dataclass(frozen=True)
 class Replay(BaseRunStep):
-    """Bring the rows of one earlier run's files into a hidden table by the strategy, as that run did."""
+    """Bring the rows of one earlier run's files into a hidden table by the strategy, as that run
+    did.
+    """
 
     kind: ClassVar[str] = "Replay"
     why: ClassVar[str] = "the strategy depends on the order in which batches arrived"
@@ -117,7 +122,9 @@ class PrepareSchema(BaseRunStep):
 
 @dataclass(frozen=True)
 class EvolveArrangement(BaseRunStep):
-    """Partition and sort new files as the pipeline says; files that are there stay as they are, and readers notice nothing."""
+    """Partition and sort new files as the pipeline says; files that are there stay as they are, and
+    readers notice nothing.
+    """
 
     kind: ClassVar[str] = "EvolveLayout"
     why: ClassVar[str] = "the pipeline asks for another arrangement"
@@ -144,7 +151,9 @@ class CreateHidden(BaseRunStep):
 
 @dataclass(frozen=True)
 class OpenBranch(BaseRunStep):
-    """Open the run's own branch at the snapshot that the run has read: later commits of others are not in it."""
+    """Open the run's own branch at the snapshot that the run has read: later commits of others are
+    not in it.
+    """
 
     kind: ClassVar[str] = "OpenBranch"
     why: ClassVar[str] = "readers must not see the run before it is published"
@@ -258,5 +267,6 @@ class ArchiveFiles(BaseRunStep):
 
 RunStep = (
     OpenZone | Calculate | Replay | Stage | CheckKeys | PrepareSchema | EvolveArrangement
-    | CreateHidden | OpenBranch | Write | Execute | DropStage | RunGate | Publish | CreateView | ArchiveFiles
+    | CreateHidden | OpenBranch | Write | Execute | DropStage | RunGate | Publish | CreateView
+    | ArchiveFiles
 )  # fmt: skip

@@ -28,15 +28,21 @@ class Watermark:
 STAND_IN = Watermark(None, "2026-01-01 00:00:00+00:00", "TIMESTAMP '2026-01-01 00:00:00+00:00'")
 
 
-def watermark_of(value: Any, *, lookback: str | float | None, timezone: str, where: str = "") -> Watermark | None:
-    """The watermark for the newest value of a table, less `lookback`; None if the table has no value."""
+def watermark_of(
+    value: Any, *, lookback: str | float | None, timezone: str, where: str = ""
+) -> Watermark | None:
+    """The watermark for the newest value of a table, less `lookback`; None if the table has no
+    value.
+    """
     if value is None:
         return None
     moved = subtract_lookback(value, lookback, where=where)
     if isinstance(moved, datetime):
         if moved.tzinfo is None:
             return Watermark(moved, moved.isoformat(" "), f"TIMESTAMP_NTZ '{moved.isoformat(' ')}'")
-        local = moved.astimezone(ZoneInfo(timezone)).isoformat(" ")  # the offset tells the two hours of a clock change apart
+        local = moved.astimezone(ZoneInfo(timezone)).isoformat(
+            " "
+        )  # the offset tells the two hours of a clock change apart
         return Watermark(moved, local, f"TIMESTAMP '{local}'")
     if isinstance(moved, date):
         return Watermark(moved, moved.isoformat(), f"DATE '{moved.isoformat()}'")

@@ -1,4 +1,7 @@
-"""What runs would do, and with which SQL, once the runs before them are done. Nothing runs, no JVM starts."""
+"""What runs would do, and with which SQL, once the runs before them are done.
+
+Nothing runs, no JVM starts.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -6,7 +9,12 @@ from dataclasses import dataclass, field, replace
 from lakebed.errors import UsageError
 from lakebed.names import TableName
 from lakebed.pipelines.options import RunOptions
-from lakebed.pipelines.planning.compile import CompiledQuery, TemplateContext, compile_gate, compile_query
+from lakebed.pipelines.planning.compile import (
+    CompiledQuery,
+    TemplateContext,
+    compile_gate,
+    compile_query,
+)
 from lakebed.pipelines.planning.pin_inputs import Specs, UnpublishedInput
 from lakebed.pipelines.planning.plan import RunPlan, plan_run
 from lakebed.pipelines.planning.sql_check import check_queries, columns_after, columns_ahead
@@ -17,7 +25,10 @@ from lakebed.pipelines.services import RunServices
 
 @dataclass
 class Lookahead:
-    """Plans pipelines in order. Tables that earlier ones will change, or that do not exist yet, count as built."""
+    """Plans pipelines in order.
+
+    Tables that earlier ones will change, or that do not exist yet, count as built.
+    """
 
     specs: Specs
     services: RunServices
@@ -30,27 +41,43 @@ class Lookahead:
     @classmethod
     def of(cls, specs: Specs, services: RunServices, options: RunOptions) -> "Lookahead":
         missing = specs.keys() - services.placement.catalog.pointers().keys()
-        return cls(specs, services, options, {table: UnpublishedInput(table, None) for table in missing})
+        return cls(
+            specs, services, options, {table: UnpublishedInput(table, None) for table in missing}
+        )
 
     def context_of(self, table: TableName, *, mark: Watermark | None = None) -> TemplateContext:
         """What a run of this table would see once the runs before it are done."""
-        found = template_context(self.specs[table], self.specs, self.services, self.options, built=self.absent, mark=mark)
-        return replace(found, pins=replace(found.pins, columns=columns_ahead(found.pins.columns, self.columns)))
+        found = template_context(
+            self.specs[table], self.specs, self.services, self.options, built=self.absent, mark=mark
+        )
+        return replace(
+            found, pins=replace(found.pins, columns=columns_ahead(found.pins.columns, self.columns))
+        )
 
     def plan(self, table: TableName) -> RunPlan:
         """What a run would do; raises if it could not run."""
-        context = self.context_of(table, mark=STAND_IN if self.specs[table].config.watermark_column else None)
+        context = self.context_of(
+            table, mark=STAND_IN if self.specs[table].config.watermark_column else None
+        )
         query = check_queries(context)
-        unbuilt = [one for one in context.pins.inputs if one in self.absent and one not in self.columns]
+        unbuilt = [
+            one for one in context.pins.inputs if one in self.absent and one not in self.columns
+        ]
         self.columns[table] = columns_after(context, query)
         plan = plan_run(context.spec, context.pins, context.target)
-        return replace(plan, reason="; ".join(filter(None, (plan.reason, _unbuilt(unbuilt, table)))))
+        return replace(
+            plan, reason="; ".join(filter(None, (plan.reason, _unbuilt(unbuilt, table))))
+        )
 
     def compile(self, table: TableName) -> tuple[CompiledQuery, ...]:
         """The SQL of a pipeline and of its gates, over what a run would pin now."""
         spec, context = self.specs[table], self.context_of(table)
         if spec.kind == "python":
-            raise UsageError("a Python pipeline has no SQL to show.", where=spec.file, next="Look at its rows: lakebed preview")
+            raise UsageError(
+                "a Python pipeline has no SQL to show.",
+                where=spec.file,
+                next="Look at its rows: lakebed preview",
+            )
         this = context.this or spec.table.spark
         query = compile_query(context)
         self.columns[table] = columns_after(context, query.query)
@@ -58,4 +85,8 @@ class Lookahead:
 
 
 def _unbuilt(tables: Sequence[TableName], reader: TableName) -> str:
-    return f"{', '.join(map(str, tables))} must be built first: lakebed run +{reader}" if tables else ""
+    return (
+        f"{', '.join(map(str, tables))} must be built first: lakebed run +{reader}"
+        if tables
+        else ""
+    )

@@ -44,30 +44,46 @@ def template_context(
     built: Mapping[TableName, UnpublishedInput],
     mark: Watermark | None = None,
 ) -> TemplateContext:
-    """What a run would see if it started now. `mark` replaces the watermark, which is looked up otherwise."""
+    """What a run would see if it started now.
+
+    `mark` replaces the watermark, which is looked up otherwise.
+    """
     pins, target = pin_inputs(spec, specs, services, options, run_id=new_run_id(), built=built)
     newest = mark or watermark(spec, pins, target, services)
     functions = registered_functions(python_sources(specs), own_spark=services.own_spark)
     moment = services.local(options.started_at)
-    return TemplateContext(spec, specs, pins, target, built, newest, moment, options.vars, functions=functions)
+    return TemplateContext(
+        spec, specs, pins, target, built, newest, moment, options.vars, functions=functions
+    )
 
 
-def preview(spec: PipelineSpec, specs: Specs, services: RunServices, options: RunOptions, *, limit: int) -> Preview:
+def preview(
+    spec: PipelineSpec, specs: Specs, services: RunServices, options: RunOptions, *, limit: int
+) -> Preview:
     """The first rows of a run's result, from sample files where a zone has some."""
     with _looking(spec, specs, services, options) as work:
         sampled = []
         for (zone, pattern), pinned_files in work.context.pins.landing.items():
             chosen = tuple(
-                sample_files(services.placement.files, zone, read_zone_spec(services.placement.files, zone), pattern=pattern)
+                sample_files(
+                    services.placement.files,
+                    zone,
+                    read_zone_spec(services.placement.files, zone),
+                    pattern=pattern,
+                )
             )
             sampled += [zone] if chosen else []
-            calculate.take_files(work, OpenZone(zone, pattern, chosen or pinned_files.files), keep=True)
+            calculate.take_files(
+                work, OpenZone(zone, pattern, chosen or pinned_files.files), keep=True
+            )
         calculate.calculate(work)
         rows = tuple(work.compute.rows(work.progress.frame, limit=limit))
         return Preview(spec.table, work.progress.fields, rows, tuple(sampled))
 
 
-def run_gates(spec: PipelineSpec, specs: Specs, services: RunServices, options: RunOptions) -> tuple[Verdict, ...]:
+def run_gates(
+    spec: PipelineSpec, specs: Specs, services: RunServices, options: RunOptions
+) -> tuple[Verdict, ...]:
     """Run a pipeline's gates on what is published."""
     if not spec.gates:
         return ()
@@ -75,22 +91,33 @@ def run_gates(spec: PipelineSpec, specs: Specs, services: RunServices, options: 
         target = work.context.target
         if target.absent and not spec.is_view:
             raise UsageError(
-                "there is no table to test yet.", where=str(spec.table), next=f"Run it first: lakebed run -s {spec.table}"
+                "there is no table to test yet.",
+                where=str(spec.table),
+                next=f"Run it first: lakebed run -s {spec.table}",
             )
-        this = f"({compile_query(work.context).text}\n)" if spec.is_view else work.context.this or spec.table.spark
+        this = (
+            f"({compile_query(work.context).text}\n)"
+            if spec.is_view
+            else work.context.this or spec.table.spark
+        )
         return tuple(
-            run_gate(gate, compile_gate(work.context, gate, this=this).text, compute=work.compute) for gate in spec.gates
+            run_gate(gate, compile_gate(work.context, gate, this=this).text, compute=work.compute)
+            for gate in spec.gates
         )
 
 
 @contextmanager
-def _looking(spec: PipelineSpec, specs: Specs, services: RunServices, options: RunOptions) -> Iterator[ActiveRun]:
+def _looking(
+    spec: PipelineSpec, specs: Specs, services: RunServices, options: RunOptions
+) -> Iterator[ActiveRun]:
     """A run that writes nothing, and so needs no lease, no record and no pins."""
     context = template_context(spec, specs, services, options, built={})
     run_id = context.pins.run_id
     record = RunRecord(run_id, options.invocation, spec.table, "running", services.now())
     nobody = HeldLease(Lease(str(spec.table), "nobody", 0))
     plan, log = RunPlan(table=spec.table, run_id=run_id), logger_of(run_id, None)
-    work = open_run(services, options, context, plan, nobody, record, timestamp=record.started_at, log=log)
+    work = open_run(
+        services, options, context, plan, nobody, record, timestamp=record.started_at, log=log
+    )
     with closing(work):
         yield work

@@ -1,4 +1,6 @@
-"""What the selected pipelines would do, without running them: plans, SQL, first rows, and gates on what is published."""
+"""What the selected pipelines would do, without running them: plans, SQL, first rows, and gates on
+what is published.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,11 +36,16 @@ class GateResults:
     reason: str = ""
 
 
-OnGateResults = Callable[[GateResults, int], None]  # the results of one pipeline, and how many pipelines there are
+OnGateResults = Callable[
+    [GateResults, int], None
+]  # the results of one pipeline, and how many pipelines there are
 
 
 def plan_selected(options: RunOptions, services: RunServices) -> tuple[RunPlan, ...]:
-    """What runs would do now; raises if one of them could not run. Changes nothing, starts no JVM."""
+    """What runs would do now; raises if one of them could not run.
+
+    Changes nothing, starts no JVM.
+    """
     loaded = load_pipelines(services, released=options.released)
     tables = loaded.selected(options.select, options.exclude)
     require_released_inputs(tables, loaded, services)
@@ -70,14 +77,25 @@ def preview_one(name: str, options: RunOptions, services: RunServices, *, limit:
     loaded = load_pipelines(services, released=options.released)
     tables = loaded.selected((name,))
     if len(tables) != 1:
-        raise UsageError(f"{name!r} selects {len(tables)} pipelines.", next="Give the whole name of one.")
+        raise UsageError(
+            f"{name!r} selects {len(tables)} pipelines.", next="Give the whole name of one."
+        )
     return preview(loaded.specs[tables[0]], loaded.specs, services, options, limit=limit)
 
 
-def test_selected(options: RunOptions, services: RunServices, *, on_end: OnGateResults) -> tuple[GateResults, ...]:
-    """Run the gates of the selected pipelines on what is published. Pipelines without gates are left out."""
+def test_selected(
+    options: RunOptions, services: RunServices, *, on_end: OnGateResults
+) -> tuple[GateResults, ...]:
+    """Run the gates of the selected pipelines on what is published.
+
+    Pipelines without gates are left out.
+    """
     loaded = load_pipelines(services, released=options.released)
-    tables = [table for table in loaded.selected(options.select, options.exclude) if loaded.specs[table].gates]
+    tables = [
+        table
+        for table in loaded.selected(options.select, options.exclude)
+        if loaded.specs[table].gates
+    ]
     results = []
     for table in tables:
         results.append(_gate_results(loaded, loaded.specs[table], options, services))
@@ -85,7 +103,9 @@ def test_selected(options: RunOptions, services: RunServices, *, on_end: OnGateR
     return tuple(results)
 
 
-def _gate_results(loaded: LoadedPipelines, spec: PipelineSpec, options: RunOptions, services: RunServices) -> GateResults:
+def _gate_results(
+    loaded: LoadedPipelines, spec: PipelineSpec, options: RunOptions, services: RunServices
+) -> GateResults:
     if not spec.is_view and spec.table not in services.placement.catalog.pointers([spec.table]):
         return GateResults(spec.table, reason="it has not been run yet")
     return GateResults(spec.table, run_gates(spec, loaded.specs, services, options))

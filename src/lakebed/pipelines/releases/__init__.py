@@ -3,8 +3,19 @@
 from lakebed.pipelines.releases.check import check_release, known_columns
 from lakebed.pipelines.releases.content import OBJECTS, fetch_content, object_path
 from lakebed.pipelines.releases.diff import FileChanges, compare, summary_lines
-from lakebed.pipelines.releases.load import ReleasedPipelines, differing_counterparts, draft_tables, load_released, read_release
-from lakebed.pipelines.releases.plan import ReapPlan, ReleaseInventory, plan_reaping, versions_to_drop
+from lakebed.pipelines.releases.load import (
+    ReleasedPipelines,
+    differing_counterparts,
+    draft_tables,
+    load_released,
+    read_release,
+)
+from lakebed.pipelines.releases.plan import (
+    ReapPlan,
+    ReleaseInventory,
+    plan_reaping,
+    versions_to_drop,
+)
 from lakebed.pipelines.releases.reap import ReapResult, reap_releases
 from lakebed.pipelines.releases.run import (
     ReleaseResult,

@@ -1,4 +1,7 @@
-"""Checks before a pipeline is released: its templates, its SQL, and the names in its settings. Starts no JVM."""
+"""Checks before a pipeline is released: its templates, its SQL, and the names in its settings.
+
+Starts no JVM.
+"""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -27,8 +30,12 @@ _CALL = re.compile(r"\w+\(\s*(?:\d+\s*,\s*)?([^,()]+?)\s*(?:,\s*\d+\s*)?\)")
 Texts = Mapping[str, str]
 
 
-def check_release(spec: PipelineSpec, texts: Texts, services: RunServices, *, vars: Mapping[str, Any]) -> None:
-    """Raise, with the line, for what would fail in a run, as far as that can be known without running it."""
+def check_release(
+    spec: PipelineSpec, texts: Texts, services: RunServices, *, vars: Mapping[str, Any]
+) -> None:
+    """Raise, with the line, for what would fail in a run, as far as that can be known without
+    running it.
+    """
     _require_known_refs(spec, services)
     require_known_zones(spec.zones, services)
     require_no_cycle(spec, services)
@@ -44,25 +51,51 @@ def known_columns(specs: list[PipelineSpec], services: RunServices) -> Schemas:
     catalog = services.placement.catalog
     tables = {table for spec in specs for table in (spec.table, *spec.inputs)}
     found = catalog.metadata(catalog.pointers(tables).values())
-    zones = {zone: read_zone_spec(services.placement.files, zone).expected_schema for spec in specs for zone in spec.zone_names}
-    known = {str(table): {column.name: column.type for column in metadata.columns} for table, metadata in found.items()}
+    zones = {
+        zone: read_zone_spec(services.placement.files, zone).expected_schema
+        for spec in specs
+        for zone in spec.zone_names
+    }
+    known = {
+        str(table): {column.name: column.type for column in metadata.columns}
+        for table, metadata in found.items()
+    }
     return known | {str(zone): dict(columns) for zone, columns in zones.items() if columns}
 
 
 def require_no_cycle(spec: PipelineSpec, services: RunServices) -> None:
-    """Raise if this release would make released pipelines read each other in a cycle: none of them could run."""
+    """Raise if this release would make released pipelines read each other in a cycle: none of them
+    could run.
+    """
     others = load_released(services.placement.files, services.releases).specs
-    build_graph([GraphNode(one.table, one.inputs, path=one.folder) for one in (others | {spec.table: spec}).values()])
+    build_graph(
+        [
+            GraphNode(one.table, one.inputs, path=one.folder)
+            for one in (others | {spec.table: spec}).values()
+        ]
+    )
 
 
 def _require_known_refs(spec: PipelineSpec, services: RunServices) -> None:
-    """Raise for a ref to a table that neither exists nor is made by a pipeline. Other drafts may be invalid meanwhile."""
-    known = {*draft_tables(services.placement.files), *services.releases.newest(), *services.placement.catalog.pointers()}
+    """Raise for a ref to a table that neither exists nor is made by a pipeline.
+
+    Other drafts may be invalid meanwhile.
+    """
+    known = {
+        *draft_tables(services.placement.files),
+        *services.releases.newest(),
+        *services.placement.catalog.pointers(),
+    }
     names = [str(table) for table in known if not table.hidden]
     for ref in (*spec.refs, *spec.gate_refs):
         if ref.table not in known:
             advice = suggestion(near(str(ref.table), names) or near(ref.text, names))
-            raise BadPipeline(f"there is no table {ref.text!r} to ref.", where=ref.where, line=ref.line, next=advice)
+            raise BadPipeline(
+                f"there is no table {ref.text!r} to ref.",
+                where=ref.where,
+                line=ref.line,
+                next=advice,
+            )
 
 
 def _template_values(spec: PipelineSpec, vars: Mapping[str, Any]) -> Iterator[TemplateValues]:
@@ -70,7 +103,9 @@ def _template_values(spec: PipelineSpec, vars: Mapping[str, Any]) -> Iterator[Te
     first = unpinned(spec, vars)
     yield first
     if spec.strategy.accepts_partial_batches:
-        yield replace(first, is_incremental=True, watermark_value=STAND_IN.text, watermark=STAND_IN.literal)
+        yield replace(
+            first, is_incremental=True, watermark_value=STAND_IN.text, watermark=STAND_IN.literal
+        )
 
 
 @dataclass(frozen=True)
@@ -78,13 +113,19 @@ class _Known:
     """What is known without Spark."""
 
     schemas: Schemas  # of existing tables and zones
-    columns: Mapping[str, tuple[str, ...]]  # of inputs that are up to date, by their names in the SQL
+    columns: Mapping[
+        str, tuple[str, ...]
+    ]  # of inputs that are up to date, by their names in the SQL
     functions: Collection[str] | None
 
     def checked(self, source: str, values: TemplateValues, *, where: str) -> CheckedQuery:
         """The query of a template; raises if it could not run."""
         rendered = render(source, values, where=where)
-        allowed = [*values.refs.values(), *values.zones.values(), *([values.this] if values.this else [])]
+        allowed = [
+            *values.refs.values(),
+            *values.zones.values(),
+            *([values.this] if values.this else []),
+        ]
         return check_query(
             rendered.text,
             where=where,
@@ -98,8 +139,15 @@ class _Known:
 def _known(spec: PipelineSpec, services: RunServices) -> _Known:
     schemas, store = known_columns([spec], services), services.placement.files
     folders = list_folders(store)
-    python = (store.read(f"{folder}/{_PYTHON}").decode(errors="replace") for folder in folders if _PYTHON in folders[folder])
-    columns = {".".join((CATALOG, *table.parts)): tuple(schemas.get(str(table), ())) for table in _settled(spec, services)}
+    python = (
+        store.read(f"{folder}/{_PYTHON}").decode(errors="replace")
+        for folder in folders
+        if _PYTHON in folders[folder]
+    )
+    columns = {
+        ".".join((CATALOG, *table.parts)): tuple(schemas.get(str(table), ()))
+        for table in _settled(spec, services)
+    }
     return _Known(
         schemas,
         {name: names for name, names in columns.items() if names},
@@ -108,8 +156,14 @@ def _known(spec: PipelineSpec, services: RunServices) -> _Known:
 
 
 def _settled(spec: PipelineSpec, services: RunServices) -> Iterator[TableName]:
-    """The inputs whose columns will not change: no pipeline makes them, or it has not changed since it ran."""
-    newest, last, store = services.releases.newest(), services.records.last_digests(), services.placement.files
+    """The inputs whose columns will not change: no pipeline makes them, or it has not changed since
+    it ran.
+    """
+    newest, last, store = (
+        services.releases.newest(),
+        services.records.last_digests(),
+        services.placement.files,
+    )
     for table in spec.inputs:
         draft = read_folder(store, table.pipeline_folder)
         makers = {content_digest(draft)} if draft else set()
@@ -144,8 +198,17 @@ def _check_columns(spec: PipelineSpec, texts: Texts, columns: tuple[str, ...]) -
     for named in _named(spec) if columns else ():
         if not {named.column.casefold(), named.column.partition(".")[0].casefold()} & folded:
             where, line, excerpt = _place(spec, texts, named)
-            what = f"{named.setting} names {named.column!r}, which is not among the columns of the query."
-            raise BadPipeline(what, where=where, line=line, excerpt=excerpt, next=suggestion(near(named.column, known)))
+            what = (
+                f"{named.setting} names {named.column!r}, which is not among the columns of the"
+                " query."
+            )
+            raise BadPipeline(
+                what,
+                where=where,
+                line=line,
+                excerpt=excerpt,
+                next=suggestion(near(named.column, known)),
+            )
 
 
 def _named(spec: PipelineSpec) -> Iterator[_Named]:

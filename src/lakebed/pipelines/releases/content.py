@@ -1,4 +1,6 @@
-"""Content-addressed storage of pipeline files: named by their SHA-256, never changed, checked when read."""
+"""Content-addressed storage of pipeline files: named by their SHA-256, never changed, checked when
+read.
+"""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -9,7 +11,8 @@ from lakebed.ports import Files
 from lakebed.settings import DATA
 
 OBJECTS = f"{DATA}/releases/objects"
-_TRIES = 5  # a reaper that decided before the row was written can remove it once, and puts it back itself
+# a reaper that decided before the row was written can remove it once, and puts it back itself
+_TRIES = 5
 Contents = Mapping[str, bytes]  # path in a pipeline's folder → content
 FileDigests = Mapping[str, str]  # path in a pipeline's folder → SHA-256 of the content
 
@@ -22,7 +25,9 @@ def object_path(digest: str) -> str:
 def store_content(files: Files, contents: Contents) -> dict[str, str]:
     """Store content, before any row refers to it: path → SHA-256."""
     for digest, data in _by_digest(contents).items():
-        with suppress(FileMissing):  # a reaper removed it at the same moment; `ensure_stored` comes later
+        with suppress(
+            FileMissing
+        ):  # a reaper removed it at the same moment; `ensure_stored` comes later
             _put(files, object_path(digest), data)
     return {path: sha256(data).hexdigest() for path, data in sorted(contents.items())}
 
@@ -31,7 +36,9 @@ def _put(files: Files, place: str, data: bytes) -> None:
     try:
         files.create(place, data)
     except FileExists:
-        files.write(place, data)  # repairs it, and makes it young again: reaping leaves young content alone
+        files.write(
+            place, data
+        )  # repairs it, and makes it young again: reaping leaves young content alone
 
 
 def ensure_stored(files: Files, contents: Contents) -> None:
@@ -58,12 +65,16 @@ def _fetched(files: Files, path: str, digest: str) -> bytes:
     except FileMissing:
         raise _damaged(path, stored, "is gone") from None
     if (found := sha256(data).hexdigest()) != digest:
-        raise _damaged(path, stored, f"was changed: its SHA-256 is {found[:12]}…, not {digest[:12]}…")
+        raise _damaged(
+            path, stored, f"was changed: its SHA-256 is {found[:12]}…, not {digest[:12]}…"
+        )
     return data
 
 
 def _damaged(path: str, stored: str, why: str) -> DamagedRelease:
-    next = "Restore this file from a backup, release the draft again, or roll back to another version."
+    next = (
+        "Restore this file from a backup, release the draft again, or roll back to another version."
+    )
     return DamagedRelease(f"the stored content of {path} {why}.", where=stored, next=next)
 
 

@@ -26,14 +26,25 @@ class FileChanges:
     def summary(self) -> str:
         """`1 added, 2 changed`, or `no change`."""
         counts = {"added": self.added, "removed": self.removed, "changed": self.changed}
-        return ", ".join(f"{len(paths)} {word}" for word, paths in counts.items() if paths) or "no change"
+        return (
+            ", ".join(f"{len(paths)} {word}" for word, paths in counts.items() if paths)
+            or "no change"
+        )
 
 
 def compare(before: Contents, after: Contents, *, names: tuple[str, str]) -> FileChanges:
     """The changes from `before` to `after`; `names` label the two in the diff."""
-    changed = tuple(path for path in sorted(before.keys() & after.keys()) if before[path] != after[path])
-    added, removed = tuple(sorted(after.keys() - before.keys())), tuple(sorted(before.keys() - after.keys()))
-    texts = [_text(path, before.get(path), after.get(path), names) for path in sorted((*added, *removed, *changed))]
+    changed = tuple(
+        path for path in sorted(before.keys() & after.keys()) if before[path] != after[path]
+    )
+    added, removed = (
+        tuple(sorted(after.keys() - before.keys())),
+        tuple(sorted(before.keys() - after.keys())),
+    )
+    texts = [
+        _text(path, before.get(path), after.get(path), names)
+        for path in sorted((*added, *removed, *changed))
+    ]
     return FileChanges(added, removed, changed, "".join(texts))
 
 

@@ -30,20 +30,34 @@ class ReapResult:
 
 
 def reap_releases(
-    files: Files, releases: Releases, settings: ReleaseSettings, *, now: datetime, dry_run: bool = False
+    files: Files,
+    releases: Releases,
+    settings: ReleaseSettings,
+    *,
+    now: datetime,
+    dry_run: bool = False,
 ) -> ReapResult:
-    """Remove old drafts, purged pipelines, and content that nothing refers to. Can be repeated at any time."""
+    """Remove old drafts, purged pipelines, and content that nothing refers to.
+
+    Can be repeated at any time.
+    """
     plan = plan_reaping(take_inventory(files, releases), settings, now=now)
     if dry_run:
         size = sum(found.size for found in plan.objects)
-        return ReapResult(len(plan.drafts), len(plan.pipelines), len(plan.releases), len(plan.objects), size)
+        return ReapResult(
+            len(plan.drafts), len(plan.pipelines), len(plan.releases), len(plan.objects), size
+        )
     if plan.returned:
         releases.mark_present(plan.returned)
     drafts = sum(releases.delete_draft(draft) for draft in plan.drafts)
     purged = {table for table, at in plan.pipelines.items() if releases.purge(table, deleted_at=at)}
     versions = sum(release.table in purged for release in plan.releases)
-    removed = [found for chunk in _chunks(plan.objects) for found in _remove(files, releases, chunk, now)]
-    return ReapResult(drafts, len(purged), versions, len(removed), sum(found.size for found in removed))
+    removed = [
+        found for chunk in _chunks(plan.objects) for found in _remove(files, releases, chunk, now)
+    ]
+    return ReapResult(
+        drafts, len(purged), versions, len(removed), sum(found.size for found in removed)
+    )
 
 
 def take_inventory(files: Files, releases: Releases) -> ReleaseInventory:
@@ -63,8 +77,13 @@ def _chunks(objects: Sequence[FileInfo]) -> Iterator[Sequence[FileInfo]]:
     return (objects[start : start + _AT_ONCE] for start in range(0, len(objects), _AT_ONCE))
 
 
-def _remove(files: Files, releases: Releases, objects: Sequence[FileInfo], now: datetime) -> Iterator[FileInfo]:
-    """Remove these unless a row refers to them by now. If one appears during the removal, the content is put back."""
+def _remove(
+    files: Files, releases: Releases, objects: Sequence[FileInfo], now: datetime
+) -> Iterator[FileInfo]:
+    """Remove these unless a row refers to them by now.
+
+    If one appears during the removal, the content is put back.
+    """
     taken: dict[str, tuple[FileInfo, bytes]] = {}
     for found in unreferenced(_as_they_are(files, objects), _needed(releases), now=now):
         with suppress(FileMissing):

@@ -1,4 +1,6 @@
-"""Releasing, rolling back, saving, restoring and deleting: content first, then the row that refers to it."""
+"""Releasing, rolling back, saving, restoring and deleting: content first, then the row that refers
+to it.
+"""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -8,11 +10,22 @@ from typing import Any
 
 from lakebed.errors import DamagedRelease, UsageError
 from lakebed.names import TableName
-from lakebed.pipelines.definition.load import content_digest, decode_files, read_folder, read_pipeline
+from lakebed.pipelines.definition.load import (
+    content_digest,
+    decode_files,
+    read_folder,
+    read_pipeline,
+)
 from lakebed.pipelines.definition.naming import require_known_layer
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.releases.check import check_release, require_no_cycle
-from lakebed.pipelines.releases.content import Contents, FileDigests, ensure_stored, fetch_content, store_content
+from lakebed.pipelines.releases.content import (
+    Contents,
+    FileDigests,
+    ensure_stored,
+    fetch_content,
+    store_content,
+)
 from lakebed.pipelines.releases.diff import FileChanges, compare
 from lakebed.pipelines.releases.load import draft_tables, read_release
 from lakebed.pipelines.releases.plan import versions_to_drop
@@ -42,7 +55,13 @@ class RestoredDraft:
 
 
 def release_draft(
-    table: TableName, contents: Contents, services: RunServices, *, who: str, message: str, vars: Mapping[str, Any]
+    table: TableName,
+    contents: Contents,
+    services: RunServices,
+    *,
+    who: str,
+    message: str,
+    vars: Mapping[str, Any],
 ) -> ReleaseResult:
     """Check a draft and make it the next version, unless the newest version has the same files."""
     files = decode_files(table.pipeline_folder, contents)
@@ -53,13 +72,20 @@ def release_draft(
     return make_release(spec, contents, services, who=who, message=message)
 
 
-def make_release(spec: PipelineSpec, contents: Contents, services: RunServices, *, who: str, message: str) -> ReleaseResult:
-    """Make the next version with these files. If the newest version has the same files, its content is only repaired."""
+def make_release(
+    spec: PipelineSpec, contents: Contents, services: RunServices, *, who: str, message: str
+) -> ReleaseResult:
+    """Make the next version with these files.
+
+    If the newest version has the same files, its content is only repaired.
+    """
     save_draft(spec.table, contents, services)
     return _next_version(spec, contents, services, who=who, message=message)
 
 
-def roll_back(table: TableName, version: int, services: RunServices, *, who: str, message: str) -> ReleaseResult:
+def roll_back(
+    table: TableName, version: int, services: RunServices, *, who: str, message: str
+) -> ReleaseResult:
     """Make the next version with the files of an earlier one. The draft stays as it is."""
     old = find_version(table, version, services)
     if table in services.releases.deleted() and not _has_draft(table, services):
@@ -70,7 +96,9 @@ def roll_back(table: TableName, version: int, services: RunServices, *, who: str
     require_no_cycle(spec, services)
     if draft := read_folder(services.placement.files, table.pipeline_folder):
         save_draft(table, draft, services)
-    return _next_version(spec, contents, services, who=who, message=message or f"rollback to {version}")
+    return _next_version(
+        spec, contents, services, who=who, message=message or f"rollback to {version}"
+    )
 
 
 def _has_draft(table: TableName, services: RunServices) -> bool:
@@ -81,12 +109,18 @@ def find_version(table: TableName, version: int, services: RunServices) -> Relea
     """This version of a pipeline."""
     versions = {release.version: release for release in services.releases.versions(table)}
     if version not in versions:
-        next = f"See them: lakebed pipeline releases {table}" if versions else f"Make one: lakebed pipeline release {table}"
+        next = (
+            f"See them: lakebed pipeline releases {table}"
+            if versions
+            else f"Make one: lakebed pipeline release {table}"
+        )
         raise UsageError(f"there is no release {version}.", where=str(table), next=next)
     return versions[version]
 
 
-def _next_version(spec: PipelineSpec, contents: Contents, services: RunServices, *, who: str, message: str) -> ReleaseResult:
+def _next_version(
+    spec: PipelineSpec, contents: Contents, services: RunServices, *, who: str, message: str
+) -> ReleaseResult:
     files, table = services.placement.files, spec.table
     versions = services.releases.versions(table)
     kept = store_content(files, contents)
@@ -103,8 +137,13 @@ def _next_version(spec: PipelineSpec, contents: Contents, services: RunServices,
     return ReleaseResult(release, True, changes, drop)
 
 
-def changes_between(last: Release | None, contents: Contents, services: RunServices, *, name: str) -> FileChanges:
-    """The changes since a version. A version that cannot be read counts as empty, so that it can be replaced."""
+def changes_between(
+    last: Release | None, contents: Contents, services: RunServices, *, name: str
+) -> FileChanges:
+    """The changes since a version.
+
+    A version that cannot be read counts as empty, so that it can be replaced.
+    """
     before: Contents = {}
     with suppress(DamagedRelease):
         before = fetch_content(services.placement.files, last.files) if last else {}
@@ -113,28 +152,42 @@ def changes_between(last: Release | None, contents: Contents, services: RunServi
 
 def save_draft(table: TableName, contents: Contents, services: RunServices) -> tuple[Draft, bool]:
     """Save a draft, and say whether its content is new. Saving it again makes it the newest."""
-    is_new = content_digest(contents) not in {draft.digest for draft in services.releases.drafts(table)}
+    is_new = content_digest(contents) not in {
+        draft.digest for draft in services.releases.drafts(table)
+    }
     return _saved(table, contents, services), is_new
 
 
 def save_drafts(drafts: Mapping[TableName, Contents], services: RunServices) -> None:
     """Save several drafts, except those saved within the last hour."""
     recent = services.now() - _RECENT
-    known = {(draft.table, draft.digest) for draft in services.releases.drafts() if draft.at > recent} if drafts else set()
+    known = (
+        {(draft.table, draft.digest) for draft in services.releases.drafts() if draft.at > recent}
+        if drafts
+        else set()
+    )
     for table, contents in drafts.items():
         if (table, content_digest(contents)) not in known:
             _saved(table, contents, services)
 
 
 def _saved(table: TableName, contents: Contents, services: RunServices) -> Draft:
-    draft = Draft(table, content_digest(contents), services.now(), store_content(services.placement.files, contents))
+    draft = Draft(
+        table,
+        content_digest(contents),
+        services.now(),
+        store_content(services.placement.files, contents),
+    )
     services.releases.save_draft(draft)
     ensure_stored(services.placement.files, contents)
     return draft
 
 
 def restore_draft(table: TableName, files: FileDigests, services: RunServices) -> RestoredDraft:
-    """Write these files back as the draft. The present draft is saved first; its other files are removed."""
+    """Write these files back as the draft.
+
+    The present draft is saved first; its other files are removed.
+    """
     store, folder = services.placement.files, table.pipeline_folder
     contents = fetch_content(store, files)
     present = read_folder(store, folder)

@@ -35,7 +35,16 @@ def known_pipelines(services: RunServices) -> tuple[TableName, ...]:
     """All pipelines: drafts, valid or not, releases, and those that can be restored."""
     releases = services.releases
     saved = {draft.table for draft in releases.drafts()}
-    return tuple(sorted({*draft_tables(services.placement.files), *releases.newest(), *releases.deleted(), *saved}))
+    return tuple(
+        sorted(
+            {
+                *draft_tables(services.placement.files),
+                *releases.newest(),
+                *releases.deleted(),
+                *saved,
+            }
+        )
+    )
 
 
 def pipeline_states(services: RunServices) -> tuple[PipelineState, ...]:
@@ -51,7 +60,12 @@ def pipeline_states(services: RunServices) -> tuple[PipelineState, ...]:
 
 
 def _state(
-    table: TableName, newest: Release | None, digest: str | None, deleted_at: datetime | None, *, purge_days: float
+    table: TableName,
+    newest: Release | None,
+    digest: str | None,
+    deleted_at: datetime | None,
+    *,
+    purge_days: float,
 ) -> PipelineState:
     version, released_at = (newest.version, newest.at) if newest else (None, None)
     if digest is None and deleted_at:

@@ -40,7 +40,9 @@ def diff_files(table: TableName, one: str, other: str, services: RunServices) ->
     return PipelineDiff(table, (before, after), compare(old, new, names=(before, after)))
 
 
-def _contents(table: TableName, text: str, services: RunServices) -> tuple[str, Mapping[str, bytes]]:
+def _contents(
+    table: TableName, text: str, services: RunServices
+) -> tuple[str, Mapping[str, bytes]]:
     if text == DRAFT:
         return DRAFT, read_draft(table, services)
     stored = find_stored(table, text, services)
@@ -52,7 +54,9 @@ def read_draft(table: TableName, services: RunServices) -> dict[str, bytes]:
     contents = read_folder(services.placement.files, table.pipeline_folder)
     if not contents:
         next = f"Bring it back: lakebed pipeline restore {table}"
-        raise UsageError("there is no draft: its folder is gone.", where=table.pipeline_folder, next=next)
+        raise UsageError(
+            "there is no draft: its folder is gone.", where=table.pipeline_folder, next=next
+        )
     return contents
 
 
@@ -60,7 +64,11 @@ def find_stored(table: TableName, text: str, services: RunServices) -> StoredFil
     """A version (`3`), or a saved draft by the start of its digest."""
     versions = {release.version for release in services.releases.versions(table)}
     drafts = services.releases.drafts(table)
-    matching = [draft for draft in drafts if len(text) >= _SHORTEST and draft.digest.startswith(text.casefold())]
+    matching = [
+        draft
+        for draft in drafts
+        if len(text) >= _SHORTEST and draft.digest.startswith(text.casefold())
+    ]
     if text.isdigit() and (int(text) in versions or not matching):
         return _of_release(find_version(table, int(text), services))
     if len(matching) > 1:
@@ -68,12 +76,16 @@ def find_stored(table: TableName, text: str, services: RunServices) -> StoredFil
         raise UsageError(what, where=str(table), next="Give more of the digest.")
     if not matching:
         next = f"See them: lakebed pipeline releases {table}, lakebed pipeline drafts {table}"
-        raise UsageError(f"there is no release or saved draft {text!r}.", where=str(table), next=next)
+        raise UsageError(
+            f"there is no release or saved draft {text!r}.", where=str(table), next=next
+        )
     return _of_draft(matching[0])
 
 
 def last_stored(table: TableName, services: RunServices) -> StoredFiles:
-    """What a draft whose folder is gone was last: its newest saved draft, else its newest version."""
+    """What a draft whose folder is gone was last: its newest saved draft, else its newest
+    version.
+    """
     if table in draft_tables(services.placement.files):
         next = f"Choose one: lakebed pipeline drafts {table}, lakebed pipeline releases {table}"
         raise UsageError("its draft exists; say what to restore.", where=str(table), next=next)

@@ -68,7 +68,9 @@ class ActiveRun:
         """What is written, as Spark names it; columns have their present names."""
         if self.progress.skip_write:
             return at_snapshot(self.table, self.context.target.base(self.options.ref))
-        return self.physical_table.spark if self.is_first_run else on_branch(self.table, self.branch)
+        return (
+            self.physical_table.spark if self.is_first_run else on_branch(self.table, self.branch)
+        )
 
     @property
     def gate_target(self) -> str:
@@ -125,7 +127,9 @@ def open_run(
     resources = ExitStack()
     session = _Session(lambda: services.compute(record.run_id), resources)
     progress = RunProgress(record)
-    return ActiveRun(services, options, context, plan, held, progress, timestamp, log, session.open, resources)
+    return ActiveRun(
+        services, options, context, plan, held, progress, timestamp, log, session.open, resources
+    )
 
 
 class _Session:

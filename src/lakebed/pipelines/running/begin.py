@@ -60,9 +60,19 @@ def begin(
     mark = watermark(spec, pins, target, services)
     functions = registered_functions(python_sources(specs), own_spark=services.own_spark)
     context = TemplateContext(
-        spec, specs, pins, target, built, mark, services.local(options.started_at), options.vars, functions=functions
+        spec,
+        specs,
+        pins,
+        target,
+        built,
+        mark,
+        services.local(options.started_at),
+        options.vars,
+        functions=functions,
     )
-    record = replace(record, inputs=tuple(pins.inputs.values()), base=target.base(options.ref), given=pins.given)
+    record = replace(
+        record, inputs=tuple(pins.inputs.values()), base=target.base(options.ref), given=pins.given
+    )
     plan, moment = _plan(spec, pins, target, options), _moment(record.started_at, context, services)
     record = replace(record, moment=moment)
     if plan.steps and not options.manual_change:
@@ -75,7 +85,11 @@ def _moment(now: datetime, context: TemplateContext, services: RunServices) -> d
     """The time that the run writes: later than all that a history has, for clocks step back and its
     periods must not.
     """
-    strategy, target, base = context.spec.strategy, context.target, context.target.base(context.pins.ref)
+    strategy, target, base = (
+        context.spec.strategy,
+        context.target,
+        context.target.base(context.pins.ref),
+    )
     if not isinstance(strategy, Scd2) or target.metadata is None or base is None:
         return now
     (since,) = apply_renames((strategy.scd_valid_from,), inverse_renames(target.renames))
@@ -94,7 +108,9 @@ def _plan(spec: PipelineSpec, pins: Pins, target: TargetTable, options: RunOptio
     )
 
 
-def watermark(spec: PipelineSpec, pins: Pins, target: TargetTable, services: RunServices) -> Watermark | None:
+def watermark(
+    spec: PipelineSpec, pins: Pins, target: TargetTable, services: RunServices
+) -> Watermark | None:
     """The newest value of the watermark column, where the pipeline asks for it and there is one."""
     column, base = spec.config.watermark_column, target.base(pins.ref)
     asks = spec.names & {"watermark", "watermark_value", "is_incremental"}
@@ -102,7 +118,12 @@ def watermark(spec: PipelineSpec, pins: Pins, target: TargetTable, services: Run
         return None
     (present,) = apply_renames((column,), inverse_renames(target.renames))
     newest = services.placement.catalog.newest_value(spec.table, snapshot=base, column=present)
-    return watermark_of(newest, lookback=spec.config.lookback, timezone=services.placement.settings.timezone, where=spec.file)
+    return watermark_of(
+        newest,
+        lookback=spec.config.lookback,
+        timezone=services.placement.settings.timezone,
+        where=spec.file,
+    )
 
 
 def logger_of(run_id: str, file: Path | None) -> logging.Logger:
@@ -143,7 +164,12 @@ def record_failure(run: ActiveRun, error: LakebedError) -> RunRecord:
     run.log.error("%s", error)
     ended, verdicts = run.services.now(), tuple(progress.verdicts)
     progress.record = replace(
-        progress.record, state="failed", snapshot=None, ended_at=ended, error=error.as_dict(), verdicts=verdicts
+        progress.record,
+        state="failed",
+        snapshot=None,
+        ended_at=ended,
+        error=error.as_dict(),
+        verdicts=verdicts,
     )
     try:
         undo_failed_run(progress.record, run.services, lease=run.held.lease)
@@ -156,4 +182,10 @@ def record_failure(run: ActiveRun, error: LakebedError) -> RunRecord:
 
 def error_facts(error: LakebedError) -> dict[str, str]:
     """An error as a record keeps it."""
-    return {"kind": type(error).__name__, "what": error.what, "where": error.where, "safe": error.safe, "next": error.next}
+    return {
+        "kind": type(error).__name__,
+        "what": error.what,
+        "where": error.where,
+        "safe": error.safe,
+        "next": error.next,
+    }

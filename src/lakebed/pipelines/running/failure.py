@@ -25,13 +25,16 @@ class RunFailure:
 
 @contextmanager
 def recording_failure(
-    runs: Sequence[ActiveRun], *, publication: str, own: Mapping[TableName, LakebedError] = NONE_OF_THEM
+    runs: Sequence[ActiveRun],
+    *,
+    publication: str,
+    own: Mapping[TableName, LakebedError] = NONE_OF_THEM,
 ) -> Iterator[RunFailure]:
     """An error inside makes every one of these runs a failed one, unless they turn out to be
     published after all.
 
-    A run whose table has its `own` error fails with that; others because of it. Nothing but an interruption gets out.
-
+    A run whose table has its `own` error fails with that; others because of it. Nothing but an
+    interruption gets out.
     """
     trouble = RunFailure()
     try:
@@ -43,7 +46,10 @@ def recording_failure(
 
 
 def _end(
-    runs: Sequence[ActiveRun], error: LakebedError, publication: str, own: Mapping[TableName, LakebedError]
+    runs: Sequence[ActiveRun],
+    error: LakebedError,
+    publication: str,
+    own: Mapping[TableName, LakebedError],
 ) -> LakebedError | None:
     """End the runs; returns the error, unless it was none."""
     try:
@@ -92,13 +98,19 @@ def _leave_open(run: ActiveRun, doubt: OutcomeUnknown) -> None:
     """
     run.log.error("%s", doubt)
     run.progress.record = replace(
-        run.progress.record, state="failed", snapshot=None, ended_at=run.services.now(), error=doubt.as_dict()
+        run.progress.record,
+        state="failed",
+        snapshot=None,
+        ended_at=run.services.now(),
+        error=doubt.as_dict(),
     )
 
 
 def _drawn_in(own: Mapping[TableName, LakebedError]) -> LakebedError:
     culprits = ", ".join(str(table) for table in sorted(own))
-    return NotPublished(f"it was not published, because {culprits} failed and all are published together or none.")
+    return NotPublished(
+        f"it was not published, because {culprits} failed and all are published together or none."
+    )
 
 
 def as_error(raised: BaseException) -> LakebedError:
@@ -107,4 +119,7 @@ def as_error(raised: BaseException) -> LakebedError:
         return raised
     if isinstance(raised, KeyboardInterrupt):
         return RunFailed("it was interrupted.")
-    return RunFailed(f"Lakebed itself failed: {type(raised).__name__}: {raised}", next="Run it again with --debug and report it.")
+    return RunFailed(
+        f"Lakebed itself failed: {type(raised).__name__}: {raised}",
+        next="Run it again with --debug and report it.",
+    )

@@ -13,7 +13,11 @@ from lakebed.settings import DATA
 from lakebed.tables import schema_to_restore, settle_publications
 from lakebed.work import retry
 
-_DIED = {"what": "the process that ran it died.", "safe": "The table is unchanged.", "next": "The next run takes its place."}
+_DIED = {
+    "what": "the process that ran it died.",
+    "safe": "The table is unchanged.",
+    "next": "The next run takes its place.",
+}
 
 
 def heal(table: TableName, services: RunServices, *, lease: Lease) -> tuple[RunRecord, ...]:
@@ -33,7 +37,12 @@ def heal(table: TableName, services: RunServices, *, lease: Lease) -> tuple[RunR
 
 
 def _restore(
-    table: TableName, ended: Sequence[RunRecord], services: RunServices, *, leases: Sequence[Lease], branches: bool = False
+    table: TableName,
+    ended: Sequence[RunRecord],
+    services: RunServices,
+    *,
+    leases: Sequence[Lease],
+    branches: bool = False,
 ) -> None:
     """Take back what runs that were not published did to a table, newest first; what others have
     changed since stays.
@@ -48,7 +57,9 @@ def _restore(
             return
         metadata = catalog.metadata(seen.values())[table]
         former = schema_to_restore(metadata, schema, touched=touched, reshaped=not catalog.atomic)
-        refs = [RemoveRef(name) for name in metadata.refs if run_of_branch(name)] if branches else []
+        refs = (
+            [RemoveRef(name) for name in metadata.refs if run_of_branch(name)] if branches else []
+        )
         if amendments := (*refs, *((SetSchema(former),) if former is not None else ())):
             catalog.amend(table, amendments, expected=seen[table], leases=leases)
 

@@ -38,7 +38,9 @@ def restore_ledger(files: Files, catalog: Catalog, records: Records) -> int:
     """Write into the ledger what runs took whose rows are in tables, and of which it knows nothing.
     Says how many files.
     """
-    copied = {file.path.removeprefix(f"{FOLDER}/").removesuffix(".json") for file in files.list(FOLDER)}
+    copied = {
+        file.path.removeprefix(f"{FOLDER}/").removesuffix(".json") for file in files.list(FOLDER)
+    }
     tables = dict(_readable(catalog)) if copied else {}
     by_run: dict[str, list[TableName]] = {}
     for table, metadata in tables.items():
@@ -66,7 +68,9 @@ def _runs(metadata: TableMetadata) -> set[str]:
     return {one.run_id for ref in refs for one in metadata.ancestry(ref.snapshot) if one.run_id}
 
 
-def _taken(files: Files, run_id: str, table: TableName, tables: Collection[TableName]) -> Iterator[ConsumedFile]:
+def _taken(
+    files: Files, run_id: str, table: TableName, tables: Collection[TableName]
+) -> Iterator[ConsumedFile]:
     """What a run took into a table; one that is no more goes by another name, or was cloned."""
     for row in json.loads(files.read(f"{FOLDER}/{run_id}.json")):
         named = TableName.parse(row["table"])

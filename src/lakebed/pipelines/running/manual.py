@@ -34,7 +34,9 @@ class WriteOptions:
     on_schema_change: str = "fail"
 
 
-def manual_spec(table: TableName, manner: WriteOptions, *, pipeline: PipelineSpec | None, release: str) -> PipelineSpec:
+def manual_spec(
+    table: TableName, manner: WriteOptions, *, pipeline: PipelineSpec | None, release: str
+) -> PipelineSpec:
     """What stands in for a pipeline. Where the table has one, its gates and its contract hold for
     hands too.
     """
@@ -113,7 +115,9 @@ def _in_own_words(error: LakebedError) -> LakebedError:
     return error
 
 
-def alter_manually(build: Build, table: TableName, statement: ChangeStatement, events: Events) -> RunRecord:
+def alter_manually(
+    build: Build, table: TableName, statement: ChangeStatement, events: Events
+) -> RunRecord:
     """An ALTER TABLE is one commit of its own, made under the lease; it moves no row, so no gate is
     asked.
     """
@@ -121,14 +125,24 @@ def alter_manually(build: Build, table: TableName, statement: ChangeStatement, e
     text = statement.on(table.spark, alias="")
     with hold_table(build, table, run_id) as held:
         heal(table, services, lease=held.require())
-        record = RunRecord(run_id, build.options.invocation, table, "running", services.now(), strategy=BY_HAND, message=text)
+        record = RunRecord(
+            run_id,
+            build.options.invocation,
+            table,
+            "running",
+            services.now(),
+            strategy=BY_HAND,
+            message=text,
+        )
         services.records.write(record)
         compute = services.compute(run_id)
         try:
             compute.execute(text)
         except LakebedError as error:
             error.what = statement.with_own_positions(error.what, table.spark, alias="")
-            services.records.write(replace(record, state="failed", ended_at=services.now(), error=error.as_dict()))
+            services.records.write(
+                replace(record, state="failed", ended_at=services.now(), error=error.as_dict())
+            )
             raise
         finally:
             compute.close()

@@ -7,20 +7,37 @@ from lakebed.names import TableName
 from lakebed.pipelines.loading import load_pipelines
 from lakebed.pipelines.options import ManualChange, RunOptions
 from lakebed.pipelines.running.builds.build_request import Build
-from lakebed.pipelines.running.manual import WriteOptions, alter_manually, apply_manual_change, manual_spec
+from lakebed.pipelines.running.manual import (
+    WriteOptions,
+    alter_manually,
+    apply_manual_change,
+    manual_spec,
+)
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import Events, RunRecord
 from lakebed.sql import read_change
 
 
-def write_rows(services: RunServices, table: TableName, frame: Any, options: WriteOptions, *, gates: bool = True) -> RunRecord:
+def write_rows(
+    services: RunServices,
+    table: TableName,
+    frame: Any,
+    options: WriteOptions,
+    *,
+    gates: bool = True,
+) -> RunRecord:
     """Write rows into a table, which is created if it does not exist."""
     services.placement.require_relocated()
     return _apply(services, table, options, ManualChange(frame=frame), gates=gates)
 
 
 def execute_statement(
-    services: RunServices, text: str, *, find: Callable[[str], TableName], events: Events, gates: bool = True
+    services: RunServices,
+    text: str,
+    *,
+    find: Callable[[str], TableName],
+    events: Events,
+    gates: bool = True,
 ) -> RunRecord:
     """Run one INSERT, UPDATE, DELETE, MERGE or ALTER TABLE."""
     services.placement.require_relocated()
@@ -33,7 +50,14 @@ def execute_statement(
     return _apply(services, table, WriteOptions(), ManualChange(statement=statement), gates=gates)
 
 
-def _apply(services: RunServices, table: TableName, options: WriteOptions, change: ManualChange, *, gates: bool) -> RunRecord:
+def _apply(
+    services: RunServices,
+    table: TableName,
+    options: WriteOptions,
+    change: ManualChange,
+    *,
+    gates: bool,
+) -> RunRecord:
     specs = load_pipelines(services).specs
     digest = services.records.last_digests().get(table, "")
     spec = manual_spec(table, options, pipeline=specs.get(table) if gates else None, release=digest)

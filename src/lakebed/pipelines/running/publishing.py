@@ -22,16 +22,27 @@ def publish_requests(run: ActiveRun) -> tuple[PublishRequest, ...]:
         here = tuple(file for file in landed.files if not is_archived(file))
         with suppress(FileMissing):  # as is told below
             progress.digests |= content_digests(
-                run.services.placement.files, here, run.services.records.consumed(zone, table=run.table)
+                run.services.placement.files,
+                here,
+                run.services.records.consumed(zone, table=run.table),
             )
         # last: what was hashed is what was read
         require_unchanged(run.services.placement.files, landed.files)
     if run.spec.is_view or progress.skip_write:
         return ()
     if run.is_first_run:
-        return (PublishRequest(run.physical_table, run.branch, ref=run.options.ref, becomes=run.table),)
+        return (
+            PublishRequest(run.physical_table, run.branch, ref=run.options.ref, becomes=run.table),
+        )
     change, base = progress.schema_change, run.context.target.base(run.options.ref)
-    asked = PublishRequest(run.table, run.branch, ref=run.options.ref, columns=change.final, renames=change.renames, base=base)
+    asked = PublishRequest(
+        run.table,
+        run.branch,
+        ref=run.options.ref,
+        columns=change.final,
+        renames=change.renames,
+        base=base,
+    )
     return (replace(asked, unchanged=progress.unchanged),)
 
 
@@ -60,7 +71,11 @@ def create_view(run: ActiveRun) -> None:
             where=run.spec.file,
             next=f"Drop the table first (it can be restored): lakebed table drop {run.table}",
         )
-    comment = f" COMMENT {string_literal(run.spec.config.description)}" if run.spec.config.description else ""
+    comment = (
+        f" COMMENT {string_literal(run.spec.config.description)}"
+        if run.spec.config.description
+        else ""
+    )
     try:
         run.compute.execute(f"CREATE OR REPLACE VIEW {run.table.spark}{comment} AS\n{view.text}")
     except RunFailed as error:

@@ -49,7 +49,9 @@ def publish_runs(runs: Sequence[ActiveRun], *, publication: str) -> None:
     requests = [request for run in runs for request in publish_requests(run)]
     records = [publication_records(run) for run in runs]
     for run in runs:  # a view is published by being created; tables are published together
-        _executor(run).execute_all(step for step in run.plan.publish if not isinstance(step, Publish))
+        _executor(run).execute_all(
+            step for step in run.plan.publish if not isinstance(step, Publish)
+        )
     for run, own in zip(runs, records, strict=True):
         write_copy(run.services.placement.files, run.run_id, own.consumed)
     leases = [run.held.require() for run in runs]
@@ -92,7 +94,9 @@ def finish(run: ActiveRun) -> None:
         run.log.warning("not archived: %s", error)
         message = f"not archived: {error.what}"
     now, schema = services.now(), _schema(run)
-    progress.record = replace(progress.record, state="success", ended_at=now, message=message, left_schema=schema)
+    progress.record = replace(
+        progress.record, state="success", ended_at=now, message=message, left_schema=schema
+    )
     services.records.write(progress.record)
     services.records.unpin([run.run_id])
 
@@ -186,7 +190,9 @@ def _perform(run: ActiveRun, step: RunStep) -> Verdict | None:  # noqa: C901 - o
         case ArchiveFiles(zone):
             archive_zones([zone], run.context.specs, run.services)
         case Publish():
-            raise AssertionError("tables are published by `publish_runs`, together with those of other runs")
+            raise AssertionError(
+                "tables are published by `publish_runs`, together with those of other runs"
+            )
         case _:
             assert_never(step)
     return None

@@ -7,7 +7,12 @@ from typing import Any, Protocol
 
 from lakebed.names import TableName
 from lakebed.ports.catalog.amendments import Amendment
-from lakebed.ports.catalog.commit_records import NO_CHANGE_RECORDS, NO_PUBLICATION_RECORDS, ChangeRecords, PublicationRecords
+from lakebed.ports.catalog.commit_records import (
+    NO_CHANGE_RECORDS,
+    NO_PUBLICATION_RECORDS,
+    ChangeRecords,
+    PublicationRecords,
+)
 from lakebed.ports.catalog.tables import MAIN, ForeignTable, Pointer, TableMetadata, ViewMetadata
 from lakebed.ports.state.events import Event
 from lakebed.ports.state.leases import Lease
@@ -17,8 +22,8 @@ from lakebed.ports.state.leases import Lease
 class RefMove:
     """One table's part of a publication: `ref` moves from `base` to `to`, and `branch` is removed.
 
-    A first run writes to a hidden table, which `becomes` the table it was made for. `columns` are the columns
-    that remain, by their present names, and `renames` gives some of them new names.
+    A first run writes to a hidden table, which `becomes` the table it was made for. `columns` are
+    the columns that remain, by their present names, and `renames` gives some of them new names.
     Publications are stored as JSON: the field names are part of that format.
     """
 
@@ -70,7 +75,9 @@ class DroppedTable:
     @property
     def hidden_name(self) -> TableName:
         """The name in the ledger until it is restored; on some catalogs also the table's own."""
-        return TableName(self.table.namespace, self.table.layer, f"dropped_{self.uuid.replace('-', '')}")
+        return TableName(
+            self.table.namespace, self.table.layer, f"dropped_{self.uuid.replace('-', '')}"
+        )
 
 
 class Catalog(Protocol):
@@ -88,13 +95,16 @@ class Catalog(Protocol):
 
     @property
     def owns_files(self) -> bool:
-        """Whether it chooses where tables are, and removes a table's files together with the table."""
+        """Whether it chooses where tables are, and removes a table's files together with
+        the table.
+        """
         ...
 
     def pointers(
         self, tables: Collection[TableName] | None = None, *, named: Collection[str] | None = None
     ) -> dict[TableName, Pointer]:
-        """The present pointers of these tables, or of all, read in one statement; absent tables are left out.
+        """The present pointers of these tables, or of all, read in one statement; absent tables are
+        left out.
 
         `named` keeps only tables whose last name is one of these, ignoring case.
         """
@@ -109,7 +119,9 @@ class Catalog(Protocol):
         ...
 
     def view(self, view: TableName) -> ViewMetadata | None:
-        """A view's definition, whoever made it; None if it does not exist, `DamagedTable` if it cannot be read."""
+        """A view's definition, whoever made it; None if it does not exist, `DamagedTable` if it
+        cannot be read.
+        """
         ...
 
     def drop_view(self, view: TableName) -> bool:
@@ -117,7 +129,8 @@ class Catalog(Protocol):
         ...
 
     def foreign(self, *, named: Collection[str] | None = None) -> tuple[ForeignTable, ...]:
-        """Every table and view whose name is not in our three parts, so that `pointers` and `views` omit it.
+        """Every table and view whose name is not in our three parts, so that `pointers` and `views`
+        omit it.
 
         `named` is as for `pointers`.
         """
@@ -135,10 +148,11 @@ class Catalog(Protocol):
         leases: Sequence[Lease] = (),
         records: PublicationRecords = NO_PUBLICATION_RECORDS,
     ) -> None:
-        """Carry out a publication that was planned on the pointers in `expected`, and store its records.
+        """Carry out a publication that was planned on the pointers in `expected`, and store its
+        records.
 
-        `PointerMoved` if one of them has moved since or a name is taken, `LeaseLost` if a lease was lost: then nothing
-        is changed.
+        `PointerMoved` if one of them has moved since or a name is taken, `LeaseLost` if a lease was
+        lost: then nothing is changed.
         """
         ...
 
@@ -147,7 +161,8 @@ class Catalog(Protocol):
         ...
 
     def unsettled(self, *, own: str | None = None) -> tuple[Publication, ...]:
-        """Publications that a crash may have divided: begun, not finished, and their runs no longer hold their leases.
+        """Publications that a crash may have divided: begun, not finished, and their runs no longer
+        hold their leases.
 
         Those of the run `own` are included whoever holds its leases. Always empty where `atomic`.
         """
@@ -164,13 +179,19 @@ class Catalog(Protocol):
     ) -> None:
         """Change a table's metadata and store the records in one commit.
 
-        Amendments that are already in effect change nothing, and so does an absent table. `PointerMoved` if the table
-        is not where it was `expected`, `LeaseLost` if a lease was lost: then nothing is changed.
+        Amendments that are already in effect change nothing, and so does an absent table.
+        `PointerMoved` if the table is not where it was `expected`, `LeaseLost` if a lease was lost:
+        then nothing is changed.
         """
         ...
 
     def rename(
-        self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), records: ChangeRecords = NO_CHANGE_RECORDS
+        self,
+        table: TableName,
+        to: TableName,
+        *,
+        leases: Sequence[Lease] = (),
+        records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> None:
         """Rename a table. Its files stay where they are, and the ledger follows the name.
 
@@ -179,9 +200,14 @@ class Catalog(Protocol):
         ...
 
     def drop(
-        self, table: TableName, *, leases: Sequence[Lease] = (), records: ChangeRecords = NO_CHANGE_RECORDS
+        self,
+        table: TableName,
+        *,
+        leases: Sequence[Lease] = (),
+        records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> DroppedTable | None:
-        """Remove a table from the catalog; returns what `restore` needs, or None if the table does not exist.
+        """Remove a table from the catalog; returns what `restore` needs, or None if the table does
+        not exist.
 
         Its files stay. The landing files it consumed wait again for a new table of this name.
         """
@@ -191,22 +217,36 @@ class Catalog(Protocol):
         """The tables that can be restored, last dropped first."""
         ...
 
-    def restore(self, dropped: DroppedTable, to: TableName, *, records: ChangeRecords = NO_CHANGE_RECORDS) -> None:
-        """Restore a dropped table; `PointerMoved` if the name is taken or it was already restored."""
+    def restore(
+        self, dropped: DroppedTable, to: TableName, *, records: ChangeRecords = NO_CHANGE_RECORDS
+    ) -> None:
+        """Restore a dropped table; `PointerMoved` if the name is taken or it was already
+        restored.
+        """
         ...
 
     def delete_dropped(self, dropped: DroppedTable) -> None:
         """Remove a dropped table for good, once its files are gone."""
         ...
 
-    def register(self, table: TableName, location: str, *, records: ChangeRecords = NO_CHANGE_RECORDS) -> None:
+    def register(
+        self, table: TableName, location: str, *, records: ChangeRecords = NO_CHANGE_RECORDS
+    ) -> None:
         """Add a table by its metadata file; `PointerMoved` if the name is taken."""
         ...
 
     def clone(
-        self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, records: ChangeRecords = NO_CHANGE_RECORDS
+        self,
+        pointer: Pointer,
+        to: TableName,
+        *,
+        snapshot: int,
+        location: str | None,
+        records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> None:
-        """Create a table that shares the files of a snapshot; `PointerMoved` if the name is taken."""
+        """Create a table that shares the files of a snapshot; `PointerMoved` if the name
+        is taken.
+        """
         ...
 
     def purge(self, table: TableName) -> None:
@@ -217,9 +257,20 @@ class Catalog(Protocol):
         ...
 
     def newest_value(self, table: TableName, *, snapshot: int, column: str) -> Any:
-        """The largest value of a column in a snapshot, None if all are NULL; from file statistics where possible."""
+        """The largest value of a column in a snapshot, None if all are NULL; from file statistics
+        where possible.
+        """
         ...
 
-    def settle(self, publication: Publication, *, complete: Sequence[RefMove], undo: Sequence[RefMove], whole: bool) -> None:
-        """Finish a divided publication: carry out `complete`, revert `undo`, and record whether it is now `whole`."""
+    def settle(
+        self,
+        publication: Publication,
+        *,
+        complete: Sequence[RefMove],
+        undo: Sequence[RefMove],
+        whole: bool,
+    ) -> None:
+        """Finish a divided publication: carry out `complete`, revert `undo`, and record whether it
+        is now `whole`.
+        """
         ...

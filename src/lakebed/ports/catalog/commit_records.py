@@ -1,7 +1,8 @@
-"""What a commit records in the same step: a publication records runs, any other change records events.
+"""What a commit records in the same step: a publication records runs, any other change records
+events.
 
-Each commit method of a catalog takes one of the two and stores all of it, or changes nothing. A new field
-is stored by every catalog: a contract test goes through the fields of both.
+Each commit method of a catalog takes one of the two and stores all of it, or changes nothing. A new
+field is stored by every catalog: a contract test goes through the fields of both.
 """
 
 from dataclasses import dataclass
@@ -26,7 +27,9 @@ class PublicationRecords:
 
 @dataclass(frozen=True)
 class ChangeRecords:
-    """What is recorded with a change that publishes nothing: a rollback, a tag, a rename, a drop…"""
+    """What is recorded with a change that publishes nothing: a rollback, a tag, a rename,
+    a drop…
+    """
 
     file_states: tuple[FileStateChange, ...] = ()
     events: tuple[Event, ...] = ()

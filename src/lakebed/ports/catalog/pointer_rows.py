@@ -12,7 +12,10 @@ from lakebed.ports.state.leases import Lease
 
 @dataclass(frozen=True)
 class PointerRow:
-    """A table, view or dropped table, and its metadata file. `key` identifies the row among its kind."""
+    """A table, view or dropped table, and its metadata file.
+
+    `key` identifies the row among its kind.
+    """
 
     kind: Literal["table", "view", "dropped"]
     name: str
@@ -38,14 +41,22 @@ class PointerRows(Protocol):
         ...
 
     def stage(self, location: str, move: RefMove) -> str:
-        """Write a new metadata file: the one at `location` after a move of refs. Returns its location."""
+        """Write a new metadata file: the one at `location` after a move of refs.
+
+        Returns its location.
+        """
         ...
 
     def change(
-        self, changes: Sequence[PointerChange], *, leases: Sequence[Lease] = (), records: ChangeRecords = NO_CHANGE_RECORDS
+        self,
+        changes: Sequence[PointerChange],
+        *,
+        leases: Sequence[Lease] = (),
+        records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> None:
         """Commit all changes and their records in one transaction.
 
-        `PointerMoved` if a row no longer points where it did, `LeaseLost` if a lease was lost: then nothing is changed.
+        `PointerMoved` if a row no longer points where it did, `LeaseLost` if a lease was lost: then
+        nothing is changed.
         """
         ...

@@ -9,11 +9,13 @@ from lakebed.names import ForeignName, TableName
 
 MAIN = "main"
 _OF_ROWS = (
-    "added-data-files", "deleted-data-files", "added-delete-files", "removed-delete-files", "added-records", "deleted-records",
+    "added-data-files", "deleted-data-files", "added-delete-files", "removed-delete-files",
+    "added-records", "deleted-records",
 )  # fmt: skip
 OWN_COLUMNS = "lakebed.own-columns"  # summary key: the columns that the strategy added, as JSON
 RUN_ID = "lakebed.run-id"  # summary key: the run that wrote the snapshot
-NAME = "lakebed.table"  # property: the table's name where its folder does not tell it, should the catalog be lost
+# property: the table's name where its folder does not tell it, should the catalog be lost
+NAME = "lakebed.table"
 UNPUBLISHED = "lakebed.unpublished"  # property of a first run's table until it is published
 
 
@@ -26,12 +28,16 @@ class Column:
     required: bool
     doc: str = ""
     id: int = field(default=0, compare=False)  # stays the same when the column is renamed
-    default: object = field(default=None, compare=False)  # in rows older than the column, as the metadata has it
+    default: object = field(
+        default=None, compare=False
+    )  # in rows older than the column, as the metadata has it
 
 
 @dataclass(frozen=True)
 class ColumnAlias:
-    """A column under the name that readers are to see; `of` is its name in the files or query that is read."""
+    """A column under the name that readers are to see; `of` is its name in the files or query that
+    is read.
+    """
 
     name: str
     of: str
@@ -60,7 +66,8 @@ class Snapshot:
 
     @property
     def rows(self) -> int | None:
-        """How many rows it has, without those that delete files mark; None if the summary does not tell.
+        """How many rows it has, without those that delete files mark; None if the summary does not
+        tell.
 
         Marks of rows whose files were rewritten since are counted too, until they are removed.
         """
@@ -104,7 +111,9 @@ class ForeignTable:
     kind: Literal["table", "view"]
     table: str  # its name, for messages
     location: str  # of its metadata file
-    name: ForeignName | None = None  # by which it can be read; None if another catalog in the same database has it
+    name: ForeignName | None = (
+        None  # by which it can be read; None if another catalog in the same database has it
+    )
 
 
 @dataclass(frozen=True)
@@ -137,7 +146,9 @@ class TableMetadata:
     refs: Mapping[str, SnapshotRef]
     schema: int = 0  # id of the present schema
     schemas: Mapping[int, tuple[Column, ...]] = field(default_factory=dict)
-    snapshot_log: tuple[tuple[datetime, int], ...] = ()  # when `main` moved to which snapshot, oldest first
+    snapshot_log: tuple[
+        tuple[datetime, int], ...
+    ] = ()  # when `main` moved to which snapshot, oldest first
     metadata_log: tuple[str, ...] = ()  # earlier metadata files that are still listed, oldest first
     statistics: tuple[str, ...] = ()  # locations of statistics files
 
@@ -148,7 +159,11 @@ class TableMetadata:
 
     def schema_at(self, snapshot: Snapshot) -> int:
         """The id of the schema that a snapshot was written with; the present one if unknown."""
-        return snapshot.schema if snapshot.schema is not None and snapshot.schema in self.schemas else self.schema
+        return (
+            snapshot.schema
+            if snapshot.schema is not None and snapshot.schema in self.schemas
+            else self.schema
+        )
 
     def columns_of(self, schema: int) -> tuple[Column, ...]:
         """The columns of a schema."""
@@ -159,13 +174,20 @@ class TableMetadata:
         return self.columns_of(self.schema_at(snapshot))
 
     def aliases_at(self, snapshot: int | None) -> tuple[ColumnAlias, ...]:
-        """A snapshot's columns under their present names, for engines that read it with its own; empty if they agree.
+        """A snapshot's columns under their present names, for engines that read it with its own;
+        empty if they agree.
 
         Columns added since are left out: a run may have added them, and may still remove them.
         """
         found = self.snapshots.get(snapshot) if snapshot is not None else None
-        former = {column.id: column.name for column in (self.columns_at(found) if found else self.columns)}
-        shown = tuple(ColumnAlias(column.name, former[column.id]) for column in self.columns if column.id in former)
+        former = {
+            column.id: column.name for column in (self.columns_at(found) if found else self.columns)
+        }
+        shown = tuple(
+            ColumnAlias(column.name, former[column.id])
+            for column in self.columns
+            if column.id in former
+        )
         return () if [column.name for column in shown] == [*former.values()] else shown
 
     def head(self, ref: str = MAIN) -> Snapshot | None:

@@ -17,7 +17,9 @@ def require_path(path: str) -> str:
         raise BadName("path", path, "paths are relative to the lake's root")
     if not all(part not in {"", ".", ".."} for part in path.split("/")):
         raise BadName("path", path, "'.', '..' and empty parts are not allowed in it")
-    if _UNPRINTABLE.search(path):  # some S3 servers read a backslash as a slash, and XML cannot hold control characters
+    if _UNPRINTABLE.search(
+        path
+    ):  # some S3 servers read a backslash as a slash, and XML cannot hold control characters
         raise BadName("path", path, "control characters and backslashes are not allowed in it")
     if any(is_unfinished(part) for part in path.split("/")):
         raise BadName("path", path, "names of this form are Lakebed's own unfinished files")
@@ -32,7 +34,10 @@ def require_folder(folder: str) -> str:
 def require_range(start: int, length: int | None) -> None:
     """Refuse a range that counts from the end or backwards."""
     if start < 0 or (length is not None and length < 0):
-        raise ValueError(f"a range begins at 0 or later and is not of negative length: start={start}, length={length}")
+        raise ValueError(
+            f"a range begins at 0 or later and is not of negative length: start={start},"
+            f" length={length}"
+        )
 
 
 def unfinished_name() -> str:

@@ -16,7 +16,10 @@ Create = Callable[[str, bytes], object]
 
 
 def require_atomic_create(files: Files, *, create: Create) -> None:
-    """Race `create` on fresh paths; `UnsafeStore` says which promise was broken. A store that keeps its word stays as it was."""
+    """Race `create` on fresh paths; `UnsafeStore` says which promise was broken.
+
+    A store that keeps its word stays as it was.
+    """
     for _ in range(_ROUNDS):
         path = f"{PROBE_FOLDER}/{uuid4().hex}"
         broken = _broken_promise(files, path, create)
@@ -28,7 +31,10 @@ def require_atomic_create(files: Files, *, create: Create) -> None:
 def _broken_promise(files: Files, path: str, create: Create) -> str:
     winners = _race(path, create)
     if len(winners) != 1:
-        return f"is not atomic: of {_RACERS} racing creators of one file {len(winners)} were told they had made it"
+        return (
+            f"is not atomic: of {_RACERS} racing creators of one file {len(winners)} were told they"
+            " had made it"
+        )
     if _created(create, path, b"late"):
         return "replaced a file that was there"
     if files.read(path) != winners[0]:

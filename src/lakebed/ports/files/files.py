@@ -17,7 +17,10 @@ class FileInfo:
 
 
 class Files(Protocol):
-    """Files below one root. A write happens in full or not at all; `BadName` for a path outside the root."""
+    """Files below one root.
+
+    A write happens in full or not at all; `BadName` for a path outside the root.
+    """
 
     @property
     def where(self) -> str:
@@ -25,10 +28,11 @@ class Files(Protocol):
         ...
 
     def path_of(self, location: str) -> str | None:
-        """The path of the file at an address, whatever its spelling and whatever symbolic links lead to it.
+        """The path of the file at an address, whatever its spelling and whatever symbolic links
+        lead to it.
 
-        None for an address outside the root, and for the root itself.
-        `FilesUnreachable` or `FilesRefused` if the store cannot tell.
+        None for an address outside the root, and for the root itself. `FilesUnreachable` or
+        `FilesRefused` if the store cannot tell.
         """
         ...
 
@@ -41,7 +45,9 @@ class Files(Protocol):
         ...
 
     def create(self, path: str, data: bytes) -> FileInfo:
-        """Create a file that does not exist; of several creators exactly one succeeds, the others get `FileExists`."""
+        """Create a file that does not exist; of several creators exactly one succeeds, the others
+        get `FileExists`.
+        """
         ...
 
     def info(self, path: str) -> FileInfo:
@@ -49,7 +55,9 @@ class Files(Protocol):
         ...
 
     def list(self, folder: str = "") -> Iterator[FileInfo]:
-        """All files below a folder, at any depth, ordered by path; none if the folder does not exist."""
+        """All files below a folder, at any depth, ordered by path; none if the folder does not
+        exist.
+        """
         ...
 
     def folders(self, folder: str = "") -> tuple[str, ...]:
@@ -61,16 +69,22 @@ class Files(Protocol):
         ...
 
     def clear(self, folder: str) -> None:
-        """Remove all files below a folder, and the folder if the store has folders; never the root itself."""
+        """Remove all files below a folder, and the folder if the store has folders; never the root
+        itself.
+        """
         ...
 
     def move(self, path: str, to: str, *, etag: str | None = None) -> FileInfo:
-        """Move a file without replacing another: `FileExists` if the target exists, `FileMissing` without a source.
+        """Move a file without replacing another: `FileExists` if the target exists, `FileMissing`
+        without a source.
 
-        With `etag`, only if the file still has that etag; otherwise it stays, and the result is `FileMissing`.
+        With `etag`, only if the file still has that etag; otherwise it stays, and the result is
+        `FileMissing`.
         """
         ...
 
     def probe(self) -> None:
-        """Check that the store answers and that `create` is atomic; `FilesUnreachable` or `UnsafeStore` otherwise."""
+        """Check that the store answers and that `create` is atomic; `FilesUnreachable` or
+        `UnsafeStore` otherwise.
+        """
         ...

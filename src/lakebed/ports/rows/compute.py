@@ -31,8 +31,9 @@ class Compute(Protocol):
     def frame(self, result: Any, *, known: Callable[[], Sequence[Field]] = tuple) -> Frame:
         """Rows that a pipeline returned or a user passed, as a frame.
 
-        They may be Spark, Arrow, pandas, Polars, DuckDB or a lazy table of the lake. Values keep their types,
-        or the column is refused by name. `known` returns the table's columns, for columns without any value.
+        They may be Spark, Arrow, pandas, Polars, DuckDB or a lazy table of the lake. Values keep
+        their types, or the column is refused by name. `known` returns the table's columns, for
+        columns without any value.
         """
         ...
 
@@ -52,12 +53,16 @@ class Compute(Protocol):
         """The first rows of a query, at most `limit`."""
         ...
 
-    def create_table(self, frame: Frame, table: str, *, location: str | None, properties: Mapping[str, str]) -> None:
+    def create_table(
+        self, frame: Frame, table: str, *, location: str | None, properties: Mapping[str, str]
+    ) -> None:
         """Compute a frame once, into a new table."""
         ...
 
     def conform(self, frame: Frame, fields: Sequence[Field]) -> Frame:
-        """The frame with exactly these columns: cast where types differ, NULL where a column is missing."""
+        """The frame with exactly these columns: cast where types differ, NULL where a column is
+        missing.
+        """
         ...
 
     def select(self, frame: Frame, expressions: Sequence[str]) -> Frame:
@@ -65,11 +70,15 @@ class Compute(Protocol):
         ...
 
     def union(self, frames: Sequence[Frame]) -> Frame:
-        """The rows of all frames; columns are matched by name, and NULL where a frame lacks them."""
+        """The rows of all frames; columns are matched by name, and NULL where a frame
+        lacks them.
+        """
         ...
 
     def materialize(self, frame: Frame) -> tuple[str, ...]:
-        """Compute a frame once, into Parquet files of the lake that are removed when the session is closed."""
+        """Compute a frame once, into Parquet files of the lake that are removed when the session is
+        closed.
+        """
         ...
 
     def append(self, frame: Frame, target: str) -> None:

@@ -25,7 +25,8 @@ class FileRows:
     path: str
     rows: int  # records, broken ones included
     corrupt: int = 0  # records that do not fit the columns
-    stray: int = 0  # lines of JSON without a value, or with several, of which readers would drop all but the first
+    # lines of JSON without a value, or with several, of which readers would drop all but the first
+    stray: int = 0
     rounded: int = 0  # rows with a number that has more digits than its decimal column keeps
     suspect: int = 0  # rows that may result from wrong bytes or unclosed quotes
     filled: tuple[int, ...] = ()  # the number of values in each column that are not NULL
@@ -47,11 +48,15 @@ class LandingReader(Protocol):
         ...
 
     def check(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | UnreadableFiles:
-        """Read all files once, in one job, and count what is in each; a file without records may be left out."""
+        """Read all files once, in one job, and count what is in each; a file without records may be
+        left out.
+        """
         ...
 
     def corrupt_records(self, groups: Sequence[FileGroup]) -> Mapping[str, str]:
-        """One record that does not fit, for each file that has any; cut to a length for messages."""
+        """One record that does not fit, for each file that has any; cut to a length for
+        messages.
+        """
         ...
 
     def read(self, groups: Sequence[FileGroup], fields: Sequence[Field]) -> Frame:

@@ -15,8 +15,12 @@ class LocalSession(Protocol):
         """What a Python pipeline is given as `conn`."""
         ...
 
-    def table(self, table: TableName, *, snapshot: int | None, shown: Sequence[ColumnAlias] = ()) -> str:
-        """Make a table's snapshot readable, with its own columns or those of `shown`; returns the name for FROM."""
+    def table(
+        self, table: TableName, *, snapshot: int | None, shown: Sequence[ColumnAlias] = ()
+    ) -> str:
+        """Make a table's snapshot readable, with its own columns or those of `shown`; returns the
+        name for FROM.
+        """
         ...
 
     def close(self) -> None:

@@ -1,7 +1,8 @@
 """Conditions by which files can be left out of a scan.
 
-A predicate only leaves out files that certainly contain no wanted row; the engine filters the rows themselves.
-A condition that has no form here is simply omitted. Comparisons are SQL's: only `IsNull` is true for NULL.
+A predicate only leaves out files that certainly contain no wanted row; the engine filters the rows
+themselves. A condition that has no form here is simply omitted. Comparisons are SQL's: only
+`IsNull` is true for NULL.
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,9 @@ Operator = Literal["=", "!=", "<", "<=", ">", ">="]
 
 @dataclass(frozen=True)
 class Comparison:
-    """A column compared with a value: int, float, Decimal, str, bytes, bool, date, time, datetime or UUID; never None."""
+    """A column compared with a value: int, float, Decimal, str, bytes, bool, date, time, datetime
+    or UUID; never None.
+    """
 
     column: str
     op: Operator

@@ -13,8 +13,9 @@ from lakebed.ports.rows.predicates import Predicate
 class ScanColumn:
     """A top-level column as readers see it; `type` is Iceberg's text, for nested types its JSON.
 
-    In files older than the column every row has `default` in it, or NULL without one. `nans`: files may contain
-    NaN, which no bounds include, so a reader that trusts Parquet's bounds would lose such rows.
+    In files older than the column every row has `default` in it, or NULL without one. `nans`: files
+    may contain NaN, which no bounds include, so a reader that trusts Parquet's bounds would lose
+    such rows.
     """
 
     id: int
@@ -50,10 +51,10 @@ class ColumnGroup:
 class Scan:
     """What has to be read of a table at one snapshot.
 
-    `plain`: reading the top-level columns of `files` by field id is exact. If not (delete files, changed nested
-    fields, names that writers spell differently), the files still contain every wanted row, but an engine that
-    knows Iceberg has to read them. `groups` gives the columns' names in the files where they are known: then
-    reading by name is as exact as reading by field id.
+    `plain`: reading the top-level columns of `files` by field id is exact. If not (delete files,
+    changed nested fields, names that writers spell differently), the files still contain every
+    wanted row, but an engine that knows Iceberg has to read them. `groups` gives the columns' names
+    in the files where they are known: then reading by name is as exact as reading by field id.
     """
 
     table: TableName
@@ -78,7 +79,10 @@ class Scan:
 
 
 class Scans(Protocol):
-    """From a metadata file and a snapshot to data files. `DamagedTable` if something cannot be read."""
+    """From a metadata file and a snapshot to data files.
+
+    `DamagedTable` if something cannot be read.
+    """
 
     def plan(
         self,
@@ -91,11 +95,14 @@ class Scans(Protocol):
     ) -> Scan:
         """The files that may contain rows for which the predicate is true; never too few.
 
-        Columns are those of `schema`, by default the table's present one; `columns` chooses among them, and
-        `UnknownName` is raised for one that does not exist. A snapshot of None has no files.
+        Columns are those of `schema`, by default the table's present one; `columns` chooses among
+        them, and `UnknownName` is raised for one that does not exist. A snapshot of None has no
+        files.
         """
         ...
 
     def folders(self, pointer: Pointer, *, snapshot: int) -> frozenset[str]:
-        """The folders of a snapshot's manifests, data and delete files; a clone's include those of its source."""
+        """The folders of a snapshot's manifests, data and delete files; a clone's include those of
+        its source.
+        """
         ...

@@ -10,7 +10,8 @@ CareState = Literal["done", "skipped", "failed", "reported"]
 
 @dataclass(frozen=True)
 class CareEntry:
-    """One maintenance action on a table, a zone, a folder or the lake; `reported`: found, and left as it is.
+    """One maintenance action on a table, a zone, a folder or the lake; `reported`: found, and left
+    as it is.
 
     Entries are stored and printed as JSON: the field names are part of that format.
     """
@@ -32,7 +33,9 @@ class CareLog(Protocol):
         """Add an entry."""
         ...
 
-    def entries(self, *, subject: str | None = None, action: str | None = None, limit: int = 50) -> tuple[CareEntry, ...]:
+    def entries(
+        self, *, subject: str | None = None, action: str | None = None, limit: int = 50
+    ) -> tuple[CareEntry, ...]:
         """Entries, newest first."""
         ...
 

@@ -1,7 +1,8 @@
 """Events of tables, recorded in the commits that cause them.
 
-A follower (such as a mirror) is registered by name. It reads the events after the last one it has acknowledged, so
-none is lost whichever process dies. It protects the snapshots that it still needs from expiry.
+A follower (such as a mirror) is registered by name. It reads the events after the last one it has
+acknowledged, so none is lost whichever process dies. It protects the snapshots that it still needs
+from expiry.
 """
 
 from collections.abc import Collection, Mapping
@@ -12,14 +13,17 @@ from typing import Literal, Protocol
 from lakebed.names import TableName
 
 EventKind = Literal[
-    "published", "rolled_back", "altered", "tagged", "untagged", "branched", "branch_removed", "renamed", "cloned", "compacted",
-    "expired", "dropped", "restored", "purged", "relocated",
+    "published", "rolled_back", "altered", "tagged", "untagged", "branched", "branch_removed",
+    "renamed", "cloned", "compacted", "expired", "dropped", "restored", "purged", "relocated",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened to a table. `snapshot` is the one that the ref or tag points at afterwards."""
+    """Something that happened to a table.
+
+    `snapshot` is the one that the ref or tag points at afterwards.
+    """
 
     kind: EventKind
     table: TableName
@@ -62,7 +66,9 @@ class Events(Protocol):
         after: datetime | None = None,
         limit: int = 1000,
     ) -> tuple[RecordedEvent, ...]:
-        """Events after this number, oldest first: of one table, of some kinds, after a time, if given."""
+        """Events after this number, oldest first: of one table, of some kinds, after a time, if
+        given.
+        """
         ...
 
     def delete(self, *, before: datetime) -> int:
@@ -70,7 +76,9 @@ class Events(Protocol):
         ...
 
     def follow(self, name: str) -> int:
-        """Register a follower if it is new; returns the number of the last event it has acknowledged."""
+        """Register a follower if it is new; returns the number of the last event it has
+        acknowledged.
+        """
         ...
 
     def acknowledge(self, name: str, number: int) -> None:
@@ -85,8 +93,17 @@ class Events(Protocol):
         """Every follower, and the number of the last event it has acknowledged."""
         ...
 
-    def protect(self, holder: str, table: TableName, snapshots: Collection[int], *, seconds: float | None = None) -> None:
-        """Protect these snapshots of a table from expiry, instead of those the holder protected before."""
+    def protect(
+        self,
+        holder: str,
+        table: TableName,
+        snapshots: Collection[int],
+        *,
+        seconds: float | None = None,
+    ) -> None:
+        """Protect these snapshots of a table from expiry, instead of those the holder protected
+        before.
+        """
         ...
 
     def unprotect(self, holder: str, table: TableName | None = None) -> None:

@@ -6,7 +6,10 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Lease:
-    """The right to change something. Each later holder has a larger `token`, which every commit checks."""
+    """The right to change something.
+
+    Each later holder has a larger `token`, which every commit checks.
+    """
 
     name: str
     holder: str
@@ -17,7 +20,9 @@ class Leases(Protocol):
     """Leases by name. The store's clock decides, so the clocks of machines need not agree."""
 
     def acquire(self, name: str, *, holder: str, limit: float) -> Lease:
-        """Take a free lease, or one that was not renewed within its limit; `LeaseHeld` otherwise."""
+        """Take a free lease, or one that was not renewed within its limit; `LeaseHeld`
+        otherwise.
+        """
         ...
 
     def renew(self, lease: Lease) -> None:

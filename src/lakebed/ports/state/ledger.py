@@ -1,4 +1,6 @@
-"""The ledger: which landing files runs have consumed, and the column types they learned from them."""
+"""The ledger: which landing files runs have consumed, and the column types they learned
+from them.
+"""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -12,8 +14,9 @@ FileState = Literal["taken", "held", "waiting"]
 class ConsumedFile:
     """A landing file whose rows a run added to its table. `path` is below the lake's root.
 
-    `held`: the run was undone and the file is excluded from later runs; `waiting`: the run was undone
-    and the file is to be read again. Copies of the ledger are JSON: the field names are part of it.
+    `held`: the run was undone and the file is excluded from later runs; `waiting`: the run was
+    undone and the file is to be read again. Copies of the ledger are JSON: the field names are part
+    of it.
     """
 
     table: TableName
@@ -41,7 +44,9 @@ class MovedFile:
 
 @dataclass(frozen=True)
 class FileStateChange:
-    """The new state of files of a table, each identified by its path and the run that consumed it."""
+    """The new state of files of a table, each identified by its path and the run that
+    consumed it.
+    """
 
     table: TableName
     files: tuple[tuple[str, str], ...]
@@ -59,7 +64,9 @@ class ColumnTypeChange:
 
 @dataclass(frozen=True)
 class ZoneTypes:
-    """The column types that a run learned from a zone's files; an empty `pattern` means all files."""
+    """The column types that a run learned from a zone's files; an empty `pattern` means
+    all files.
+    """
 
     zone: ZoneName
     pattern: str

@@ -20,7 +20,12 @@ class Records(Protocol):
         ...
 
     def runs(
-        self, *, table: TableName | None = None, invocation: str | None = None, state: RunState | None = None, limit: int = 50
+        self,
+        *,
+        table: TableName | None = None,
+        invocation: str | None = None,
+        state: RunState | None = None,
+        limit: int = 50,
     ) -> tuple[RunRecord, ...]:
         """Records, newest first."""
         ...
@@ -33,11 +38,14 @@ class Records(Protocol):
         """The digest of the pipeline files that each table's last successful run used."""
         ...
 
-    def consumed(self, zone: ZoneName, *, table: TableName | None = None) -> tuple[ConsumedFile, ...]:
-        """The files of a zone that published runs consumed, or that are excluded: by one table, or by any.
+    def consumed(
+        self, zone: ZoneName, *, table: TableName | None = None
+    ) -> tuple[ConsumedFile, ...]:
+        """The files of a zone that published runs consumed, or that are excluded: by one table, or
+        by any.
 
-        If several runs of a table consumed a file, the last one whose rows are visible counts; if none is
-        visible, the last one.
+        If several runs of a table consumed a file, the last one whose rows are visible counts; if
+        none is visible, the last one.
         """
         ...
 
@@ -46,15 +54,22 @@ class Records(Protocol):
         ...
 
     def ledger(self, table: TableName) -> tuple[ConsumedFile, ...]:
-        """The files that published runs of a table consumed, whatever their state now, in order of publication."""
+        """The files that published runs of a table consumed, whatever their state now, in order of
+        publication.
+        """
         ...
 
     def zone_types(self, zone: ZoneName) -> dict[str, dict[str, str]]:
-        """The column types that published runs learned from a zone's files, by file pattern; "" is all files."""
+        """The column types that published runs learned from a zone's files, by file pattern; "" is
+        all files.
+        """
         ...
 
     def delete_runs(self, run_ids: Collection[str]) -> int:
-        """Delete records of runs that have ended; the ledger keeps their files. Returns how many were deleted."""
+        """Delete records of runs that have ended; the ledger keeps their files.
+
+        Returns how many were deleted.
+        """
         ...
 
     def pin(self, run_id: str, pins: Sequence[InputPin]) -> None:

@@ -10,7 +10,10 @@ from lakebed.names import TableName
 
 @dataclass(frozen=True)
 class Release:
-    """One version of a pipeline: an immutable list of its files. Versions count from 1 and are never reused."""
+    """One version of a pipeline: an immutable list of its files.
+
+    Versions count from 1 and are never reused.
+    """
 
     table: TableName
     version: int
@@ -23,7 +26,9 @@ class Release:
 
 @dataclass(frozen=True)
 class Draft:
-    """A pipeline's files as they were when it was run, saved, released or replaced, last `at` this time."""
+    """A pipeline's files as they were when it was run, saved, released or replaced, last `at` this
+    time.
+    """
 
     table: TableName
     digest: str
@@ -32,10 +37,15 @@ class Draft:
 
 
 class Releases(Protocol):
-    """Lists of files by digest. The content itself is stored as files, before a row refers to it."""
+    """Lists of files by digest.
+
+    The content itself is stored as files, before a row refers to it.
+    """
 
     def add(self, release: Release, *, drop: Collection[int] = ()) -> None:
-        """Add the next version and delete those in `drop`, in one step; `Conflict` if it is not the next one."""
+        """Add the next version and delete those in `drop`, in one step; `Conflict` if it is not the
+        next one.
+        """
         ...
 
     def versions(self, table: TableName) -> tuple[Release, ...]:
@@ -59,7 +69,9 @@ class Releases(Protocol):
         ...
 
     def delete_draft(self, draft: Draft) -> bool:
-        """Delete a draft unless it was saved again since it was read; returns whether it was deleted."""
+        """Delete a draft unless it was saved again since it was read; returns whether it was
+        deleted.
+        """
         ...
 
     def mark_deleted(self, table: TableName, *, at: datetime) -> None:
@@ -75,5 +87,7 @@ class Releases(Protocol):
         ...
 
     def purge(self, table: TableName, *, deleted_at: datetime) -> bool:
-        """Delete a pipeline's versions and drafts, unless it exists again; returns whether they were deleted."""
+        """Delete a pipeline's versions and drafts, unless it exists again; returns whether they
+        were deleted.
+        """
         ...

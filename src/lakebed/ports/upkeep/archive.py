@@ -30,9 +30,8 @@ class DatabaseArchive(Protocol):
     def read(self, archive: ZipFile, *, version: int) -> None:
         """Replace all rows of the database by the archive's, in one transaction.
 
-        The database has the newest schema already. What was added to it since the archive's `version` keeps its
-        default, or stays empty. `NewerLake` if the archive's is newer.
-
+        The database has the newest schema already. What was added to it since the archive's
+        `version` keeps its default, or stays empty. `NewerLake` if the archive's is newer.
         """
         ...
 

@@ -10,7 +10,9 @@ from lakebed.names import TableName
 
 @dataclass(frozen=True)
 class Checksum:
-    """The digest of a file below the root when it was last read in full; files of tables never change."""
+    """The digest of a file below the root when it was last read in full; files of tables never
+    change.
+    """
 
     path: str
     sha256: str

@@ -1,4 +1,6 @@
-"""Reading all files of a table to report damage, where `ReachableFiles` stops at the first damaged file."""
+"""Reading all files of a table to report damage, where `ReachableFiles` stops at the first damaged
+file.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +21,9 @@ class DamagedFile:
 
 @dataclass(frozen=True)
 class FileContent:
-    """The digest and size of a file that was read in full; `fault` says what is wrong with its format."""
+    """The digest and size of a file that was read in full; `fault` says what is wrong with its
+    format.
+    """
 
     sha256: str
     size: int
@@ -28,7 +32,10 @@ class FileContent:
 
 @dataclass(frozen=True)
 class MetadataFile:
-    """A metadata file in the lake, whether or not the catalog points at it. `number` is the one in its name."""
+    """A metadata file in the lake, whether or not the catalog points at it.
+
+    `number` is the one in its name.
+    """
 
     location: str
     number: int

@@ -11,7 +11,10 @@ ReachableKind = Literal["metadata", "manifest list", "manifest", "data", "delete
 
 @dataclass(frozen=True)
 class ReachableFile:
-    """A file that a table needs. `location` is normalized; `size` and `rows` are as the metadata says, if it does."""
+    """A file that a table needs.
+
+    `location` is normalized; `size` and `rows` are as the metadata says, if it does.
+    """
 
     location: str
     kind: ReachableKind
@@ -20,9 +23,14 @@ class ReachableFile:
 
 
 class ReachableFiles(Protocol):
-    """Follows metadata to files. `DamagedTable` if a metadata file, manifest list or manifest cannot be read."""
+    """Follows metadata to files.
 
-    def files(self, pointer: Pointer | ForeignTable, *, snapshots: Collection[int] | None = None) -> Iterator[ReachableFile]:
+    `DamagedTable` if a metadata file, manifest list or manifest cannot be read.
+    """
+
+    def files(
+        self, pointer: Pointer | ForeignTable, *, snapshots: Collection[int] | None = None
+    ) -> Iterator[ReachableFile]:
         """Every file that these snapshots need, each once.
 
         Without `snapshots`: every file of every snapshot, and the table's metadata files.

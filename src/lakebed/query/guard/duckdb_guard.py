@@ -1,7 +1,8 @@
 """The second check of an untrusted query, over DuckDB's own parse tree (`json_serialize_sql`).
 
-A text that two parsers read differently could show the first check one query and DuckDB another. Here the tree is DuckDB's.
-Only what is known to be harmless passes; a new kind of node in a newer DuckDB does not, until it is listed here.
+A text that two parsers read differently could show the first check one query and DuckDB another.
+Here the tree is DuckDB's. Only what is known to be harmless passes; a new kind of node in a newer
+DuckDB does not, until it is listed here.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,8 +17,9 @@ _WRITE = "Write one SELECT over the lake's tables."
 _TABLES = {"BASE_TABLE", "SUBQUERY", "JOIN", "TABLE_FUNCTION", "EMPTY", "EXPRESSION_LIST", "PIVOT"}
 _NODES = {"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"}
 _EXPRESSIONS = {
-    "BETWEEN", "CASE", "CAST", "COLLATE", "COLUMN_REF", "COMPARISON", "CONJUNCTION", "CONSTANT", "FUNCTION", "LAMBDA",
-    "LAMBDA_REF", "OPERATOR", "POSITIONAL_REFERENCE", "STAR", "SUBQUERY", "WINDOW", "TYPE",
+    "BETWEEN", "CASE", "CAST", "COLLATE", "COLUMN_REF", "COMPARISON", "CONJUNCTION", "CONSTANT",
+    "FUNCTION", "LAMBDA", "LAMBDA_REF", "OPERATOR", "POSITIONAL_REFERENCE", "STAR", "SUBQUERY",
+    "WINDOW", "TYPE",
 }  # fmt: skip
 
 
@@ -53,9 +55,15 @@ class _TreeCheck:
     def _node(self, node: dict[str, Any], ctes: frozenset[str], key: str) -> None:
         if "class" in node:
             self._expression(node)
-        elif key in ("from_table", "source") or (key in ("left", "right") and node.get("type") not in _NODES):
+        elif key in ("from_table", "source") or (
+            key in ("left", "right") and node.get("type") not in _NODES
+        ):
             self._table(node, ctes)
-        elif key in ("node", "query", "left", "right") and "type" in node and node["type"] not in _NODES:
+        elif (
+            key in ("node", "query", "left", "right")
+            and "type" in node
+            and node["type"] not in _NODES
+        ):
             raise BadQuery(f"{node['type']} is not allowed in a query.", next=_WRITE)
         for name, part in node.items():
             if name != "value" or node.get("class") != "CONSTANT":  # literals may hold anything
@@ -72,22 +80,40 @@ class _TreeCheck:
         kind = node.get("type")
         if kind not in _TABLES:
             raise BadQuery(f"{kind} may not be used as a table.", next=_WRITE)
-        if kind == "TABLE_FUNCTION" and node["function"].get("function_name", "").casefold() not in TABLE_FUNCTIONS:
-            raise BadQuery(f"{node['function'].get('function_name')} may not be used as a table.", next=_WRITE)
+        if (
+            kind == "TABLE_FUNCTION"
+            and node["function"].get("function_name", "").casefold() not in TABLE_FUNCTIONS
+        ):
+            raise BadQuery(
+                f"{node['function'].get('function_name')} may not be used as a table.", next=_WRITE
+            )
         if kind == "BASE_TABLE":
             self._named(node, ctes)
 
     def _named(self, node: dict[str, Any], ctes: frozenset[str]) -> None:
         if node.get("at_clause"):
-            raise BadQuery("AT (…) is not allowed here.", next="Read another point with the option `at`.")
-        parts = tuple(str(node[part]) for part in ("catalog_name", "schema_name", "table_name") if node.get(part))
+            raise BadQuery(
+                "AT (…) is not allowed here.", next="Read another point with the option `at`."
+            )
+        parts = tuple(
+            str(node[part])
+            for part in ("catalog_name", "schema_name", "table_name")
+            if node.get(part)
+        )
         if len(parts) != 1 or folded(parts[0]) not in ctes:
             self._known.require_known(parts)
 
 
 def _require_allowed_function(node: dict[str, Any]) -> None:
     name = str(node["function_name"]).casefold()
-    if node.get("catalog") not in ("", "system", None) or node.get("schema") not in ("", "main", None):
-        raise BadQuery(f"the function {name} may not be called with a schema.", next="Call it by its name alone.")
+    if node.get("catalog") not in ("", "system", None) or node.get("schema") not in (
+        "",
+        "main",
+        None,
+    ):
+        raise BadQuery(
+            f"the function {name} may not be called with a schema.",
+            next="Call it by its name alone.",
+        )
     if name not in (OPERATORS if node.get("is_operator") else ALLOWED) and name not in OPERATORS:
         raise BadQuery(f"the function {name} may not be called.", next=_WRITE)

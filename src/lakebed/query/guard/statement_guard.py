@@ -1,8 +1,10 @@
-"""Untrusted SQL, checked before it runs: one query over the lake's tables, with functions that only compute.
+"""Untrusted SQL, checked before it runs: one query over the lake's tables, with functions that only
+compute.
 
-This is the first of three defences, and the one that explains what is wrong. DuckDB's own parse of the same text is checked
-again (`duckdb_guard.py`), so that a difference between the two parsers opens nothing; and the query runs in a process that
-can open no other file (`engines/duckdb/untrusted/confined.py`).
+This is the first of three defences, and the one that explains what is wrong. DuckDB's own parse of
+the same text is checked again (`duckdb_guard.py`), so that a difference between the two parsers
+opens nothing; and the query runs in a process that can open no other file
+(`engines/duckdb/untrusted/confined.py`).
 """
 
 from collections.abc import Iterable, Iterator
@@ -68,13 +70,20 @@ class KnownTables:
         if wanted in self._folded:
             return
         found = [
-            ".".join(name) for name, folded in zip(self._names, self._folded, strict=True) if folded[-len(wanted) :] == wanted
+            ".".join(name)
+            for name, folded in zip(self._names, self._folded, strict=True)
+            if folded[-len(wanted) :] == wanted
         ]
         shown = ".".join(parts)
         if len(found) > 1:
-            raise BadQuery(f"{shown} is ambiguous: it may be {' or '.join(sorted(found)[:3])}.", next="Write the full name.")
+            raise BadQuery(
+                f"{shown} is ambiguous: it may be {' or '.join(sorted(found)[:3])}.",
+                next="Write the full name.",
+            )
         if not found:
-            raise BadQuery(f"there is no table {shown!r} to read.", next=self._suggested(parts) or _WRITE)
+            raise BadQuery(
+                f"there is no table {shown!r} to read.", next=self._suggested(parts) or _WRITE
+            )
 
     def _suggested(self, parts: Parts) -> str:
         shown = ".".join(parts)
@@ -83,7 +92,9 @@ class KnownTables:
 
 def _require_size(sql: str) -> None:
     if len(sql) > LONGEST:
-        raise BadQuery(f"the query has {len(sql)} characters; the limit is {LONGEST}.", next="Make it shorter.")
+        raise BadQuery(
+            f"the query has {len(sql)} characters; the limit is {LONGEST}.", next="Make it shorter."
+        )
     if "\0" in sql:
         raise BadQuery("the query holds a NUL character.", next="Remove it.")
     depth = deepest = 0
@@ -91,7 +102,10 @@ def _require_size(sql: str) -> None:
         depth += (character in "([{") - (character in ")]}")
         deepest = max(deepest, depth)
     if deepest > DEEPEST:
-        raise BadQuery(f"the query is nested {deepest} deep; the limit is {DEEPEST}.", next="Use WITH to flatten it.")
+        raise BadQuery(
+            f"the query is nested {deepest} deep; the limit is {DEEPEST}.",
+            next="Use WITH to flatten it.",
+        )
 
 
 def _parsed(sql: str) -> "exp.Expr":
@@ -100,15 +114,34 @@ def _parsed(sql: str) -> "exp.Expr":
     from sqlglot import exp, parse
     from sqlglot.errors import SqlglotError
 
-    logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it would warn about commands, which are rejected here anyway
+    logging.getLogger("sqlglot").setLevel(
+        logging.ERROR
+    )  # it would warn about commands, which are rejected here anyway
     try:
-        trees = [tree for tree in parse(sql, dialect="duckdb") if tree is not None and not isinstance(tree, exp.Semicolon)]
+        trees = [
+            tree
+            for tree in parse(sql, dialect="duckdb")
+            if tree is not None and not isinstance(tree, exp.Semicolon)
+        ]
     except SqlglotError as error:
-        raise BadQuery(f"the query cannot be read: {_first_line(error)}", next="Fix the query.") from None
-    except (RecursionError, ValueError, TypeError, AttributeError, IndexError, KeyError, AssertionError):
+        raise BadQuery(
+            f"the query cannot be read: {_first_line(error)}", next="Fix the query."
+        ) from None
+    except (
+        RecursionError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        IndexError,
+        KeyError,
+        AssertionError,
+    ):
         raise BadQuery("the query cannot be read.", next="Make it simpler.") from None
     if len(trees) != 1:
-        raise BadQuery(f"there are {len(trees)} statements." if trees else "there is no statement.", next=_WRITE)
+        raise BadQuery(
+            f"there are {len(trees)} statements." if trees else "there is no statement.",
+            next=_WRITE,
+        )
     if not isinstance(trees[0], exp.Query | exp.Values):
         raise BadQuery(f"{_kind(trees[0], sql)} is a command, not a query.", next=_WRITE)
     return trees[0]
@@ -120,7 +153,10 @@ def _nodes(tree: "exp.Expr") -> "Iterator[exp.Expr]":
     while waiting:
         node, depth = waiting.pop()
         if depth > DEEPEST_TREE:
-            raise BadQuery(f"the query is nested more than {DEEPEST_TREE} deep.", next="Make it simpler: IN (…) for many ORs.")
+            raise BadQuery(
+                f"the query is nested more than {DEEPEST_TREE} deep.",
+                next="Make it simpler: IN (…) for many ORs.",
+            )
         yield node
         waiting += [(child, depth + 1) for child in node.iter_expressions(reverse=True)]
 
@@ -137,22 +173,31 @@ def _kind(tree: "exp.Expr", sql: str) -> str:
 def _require_allowed_node(node: "exp.Expr") -> None:
     from sqlglot import exp
 
-    commands = (exp.Command, exp.DDL, exp.DML, exp.Describe, exp.Show, exp.Summarize, exp.Into, exp.Lock, exp.Set, exp.Pragma,
-                exp.Attach, exp.Detach, exp.Copy, exp.Use, exp.Drop, exp.Alter)  # fmt: skip
+    commands = (
+        exp.Command, exp.DDL, exp.DML, exp.Describe, exp.Show, exp.Summarize, exp.Into, exp.Lock,
+        exp.Set, exp.Pragma, exp.Attach, exp.Detach, exp.Copy, exp.Use, exp.Drop, exp.Alter,
+    )  # fmt: skip
     if isinstance(node, commands) and not isinstance(node, exp.Query):
         raise BadQuery(f"{type(node).__name__.upper()} is not allowed in a query.", next=_WRITE)
     if isinstance(node, exp.Placeholder | exp.Parameter | exp.SessionParameter):
         raise BadQuery("the query has a parameter without a value.", next="Write the value itself.")
     if isinstance(node, exp.HistoricalData):
-        raise BadQuery("AT (…) is not allowed here.", next="Read another point with the option `at`.")
+        raise BadQuery(
+            "AT (…) is not allowed here.", next="Read another point with the option `at`."
+        )
 
 
 def _table(node: "exp.Table", known: KnownTables) -> Iterator[Parts]:
     from sqlglot import exp
 
     if isinstance(node.this, exp.Func):
-        if isinstance(node.this, exp.Anonymous) and node.this.name.casefold() not in TABLE_FUNCTIONS:
-            raise BadQuery(f"the function {node.this.name} may not be used as a table.", next=_WRITE)
+        if (
+            isinstance(node.this, exp.Anonymous)
+            and node.this.name.casefold() not in TABLE_FUNCTIONS
+        ):
+            raise BadQuery(
+                f"the function {node.this.name} may not be used as a table.", next=_WRITE
+            )
         return
     parts = tuple(part.name for part in node.parts if part is not None)
     if not all(isinstance(part, exp.Identifier) for part in node.parts) or not all(parts):
@@ -188,4 +233,6 @@ def _called(node: "exp.Func", sql: str) -> str:
 
 def _require_allowed_function(name: str) -> None:
     if name.casefold() not in ALLOWED:
-        raise BadQuery(f"the function {name} may not be called.", next=suggestion(near(name, ALLOWED)))
+        raise BadQuery(
+            f"the function {name} may not be called.", next=suggestion(near(name, ALLOWED))
+        )

@@ -51,7 +51,9 @@ def _row_filter(pinned: PinnedTable, where: str, services: LazyTableServices) ->
     def parse(sql: str) -> Json:
         return services.reader.parse(sql)[1]
 
-    found = parse_where(where, pinned.table.name, pinned.columns, parse=parse, timezone=services.timezone)
+    found = parse_where(
+        where, pinned.table.name, pinned.columns, parse=parse, timezone=services.timezone
+    )
     _require_known(pinned, pinned.columns, found.columns.names)
     return found
 
@@ -66,4 +68,6 @@ def _require_known(pinned: PinnedTable, columns: Sequence[Column], names: frozen
     folded = {column.name.casefold() for column in columns}
     unknown = sorted(names - folded - {pinned.table.name.casefold()})
     if unknown:
-        raise UnknownName(f"column of {pinned.table}", unknown[0], [column.name for column in columns])
+        raise UnknownName(
+            f"column of {pinned.table}", unknown[0], [column.name for column in columns]
+        )

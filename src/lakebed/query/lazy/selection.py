@@ -28,14 +28,23 @@ class TableSelection:
         if self.where.columns.all:
             return None
         known = [column.name for column in self.pinned.columns]
-        return tuple(name for name in known if name in names or name.casefold() in self.where.columns.names)
+        return tuple(
+            name for name in known if name in names or name.casefold() in self.where.columns.names
+        )
 
     def predicate(self, more: Predicate | None) -> Predicate | None:
         """The predicate that files are pruned by."""
         own = self.where.predicate if self.where else None
         return And((own, more)) if own and more else own or more
 
-    def select(self, source: str, names: Sequence[str], *, more: str | None = None, limit: int | None = None) -> str:
+    def select(
+        self,
+        source: str,
+        names: Sequence[str],
+        *,
+        more: str | None = None,
+        limit: int | None = None,
+    ) -> str:
         """The SELECT of the rows.
 
         It has the whole condition, even if parts of it have pruned files already.
@@ -45,4 +54,6 @@ class TableSelection:
         conditions += [more] if more else []
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         name = duckdb_identifier(self.pinned.table.name)
-        return f"SELECT {shown} FROM {source} AS {name}{where}" + (f" LIMIT {limit}" if limit is not None else "")
+        return f"SELECT {shown} FROM {source} AS {name}{where}" + (
+            f" LIMIT {limit}" if limit is not None else ""
+        )

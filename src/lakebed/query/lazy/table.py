@@ -30,10 +30,13 @@ class LazyTableServices:
 class LazyTable(RowSource):
     """A table at one snapshot, whatever is committed meanwhile.
 
-    The snapshot is protected from expiry while rows are read. Types are Iceberg's; `memory` limits what DuckDB may use.
+    The snapshot is protected from expiry while rows are read. Types are Iceberg's; `memory` limits
+    what DuckDB may use.
     """
 
-    def __init__(self, selection: TableSelection, services: LazyTableServices, *, memory: str | None = None) -> None:
+    def __init__(
+        self, selection: TableSelection, services: LazyTableServices, *, memory: str | None = None
+    ) -> None:
         self._selection, self._services, self._memory = selection, services, memory
 
     @property
@@ -72,7 +75,9 @@ class LazyTable(RowSource):
         """
         import pyarrow as pa
 
-        return pa.RecordBatchReader.from_batches(self.schema, self._batches(self.columns, None, None, rows))
+        return pa.RecordBatchReader.from_batches(
+            self.schema, self._batches(self.columns, None, None, rows)
+        )
 
     @overload
     def to_polars(self, *, lazy: Literal[False] = False) -> "pl.DataFrame": ...
@@ -136,12 +141,18 @@ class LazyTable(RowSource):
         )
 
     def _batches(
-        self, names: tuple[str, ...], predicate: Predicate | None, limit: int | None, rows: int | None
+        self,
+        names: tuple[str, ...],
+        predicate: Predicate | None,
+        limit: int | None,
+        rows: int | None,
     ) -> "Iterator[pa.RecordBatch]":
         with self._protect():
             scan = self._scan(names, predicate)
             request = ReadRequest(names, predicate, limit, rows or ROWS)
-            yield from self._services.reader.batches(self._selection, scan, request, memory=self._memory)
+            yield from self._services.reader.batches(
+                self._selection, scan, request, memory=self._memory
+            )
 
     def _protect(self) -> SnapshotGuard:
         return self._services.protect({self.name: [] if self.snapshot is None else [self.snapshot]})

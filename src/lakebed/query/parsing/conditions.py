@@ -24,12 +24,18 @@ Find = Callable[[Sequence[str]], Column | None]  # the column of the table that 
 
 
 def predicate_of(
-    conditions: Iterable[Condition], find: Find, *, timezone: str, parameters: Mapping[str, object] | None = None
+    conditions: Iterable[Condition],
+    find: Find,
+    *,
+    timezone: str,
+    parameters: Mapping[str, object] | None = None,
 ) -> Predicate | None:
     """The conditions on one table's rows as a predicate, or a weaker one; None if there is none."""
     reading = _Translation(find, timezone, parameters or {})
     found = [(reading.of(condition.expression), condition.outer) for condition in conditions]
-    parts = tuple(part for part, outer in found if part is not None and not (outer and fits_null(part)))
+    parts = tuple(
+        part for part, outer in found if part is not None and not (outer and fits_null(part))
+    )
     if len(parts) > 1:
         return And(parts)
     return parts[0] if parts else None
@@ -76,7 +82,9 @@ class _Translation:
         return None
 
     def _column(self, expression: Json) -> Column | None:
-        return self._find(expression["column_names"]) if expression["class"] == "COLUMN_REF" else None
+        return (
+            self._find(expression["column_names"]) if expression["class"] == "COLUMN_REF" else None
+        )
 
     def _value(self, expression: Json, column: Column) -> object | None:
         if expression["class"] == "PARAMETER":
@@ -105,11 +113,21 @@ class _Translation:
         return In(column.name, tuple(values), negated)
 
     def _starts_with(self, expression: Json) -> Predicate | None:
-        if expression.get("function_name") not in _PREFIXES or len(expression["children"]) != 2 or expression.get("schema"):
+        if (
+            expression.get("function_name") not in _PREFIXES
+            or len(expression["children"]) != 2
+            or expression.get("schema")
+        ):
             return None
         column = self._column(expression["children"][0])
         literal = literal_of(expression["children"][1])
-        if column is None or column.type != "string" or literal is None or literal.type != "VARCHAR" or literal.cast:
+        if (
+            column is None
+            or column.type != "string"
+            or literal is None
+            or literal.type != "VARCHAR"
+            or literal.cast
+        ):
             return None
         text = str(literal.value)
         if expression["function_name"] == "~~":
@@ -138,7 +156,10 @@ def finder(read: TableRead, columns: Mapping[int, Sequence[Column]]) -> Find:
 def _by_name(columns: Sequence[Column]) -> dict[str, Column | None]:
     """Columns by name; None for a name that two columns share."""
     count = Counter(folded(column.name) for column in columns)
-    return {folded(column.name): column if count[folded(column.name)] == 1 else None for column in columns}
+    return {
+        folded(column.name): column if count[folded(column.name)] == 1 else None
+        for column in columns
+    }
 
 
 def _only_here(read: TableRead, name: str, columns: Mapping[int, Sequence[Column]]) -> bool:

@@ -10,7 +10,17 @@ from typing import Any
 
 Json = Mapping[str, Any]
 
-_INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
+_INTEGERS = {
+    "TINYINT",
+    "SMALLINT",
+    "INTEGER",
+    "BIGINT",
+    "HUGEINT",
+    "UTINYINT",
+    "USMALLINT",
+    "UINTEGER",
+    "UBIGINT",
+}
 _RANGES = {"int": 2**31, "long": 2**63}
 _EXACT = 2**53  # integers below this are exact as doubles
 _DECIMAL = re.compile(r"decimal\((\d+), ?(\d+)\)")
@@ -36,13 +46,21 @@ def literal_of(expression: Json) -> Literal | None:
     if expression["class"] == "CAST" and not expression.get("try_cast"):
         inner = literal_of(expression["child"])
         plain = inner is not None and inner.type == "VARCHAR" and not inner.cast
-        return Literal(expression["cast_type"]["id"], inner.value, cast=True) if inner and plain else None
+        return (
+            Literal(expression["cast_type"]["id"], inner.value, cast=True)
+            if inner and plain
+            else None
+        )
     if expression["class"] != "CONSTANT" or expression["value"]["is_null"]:
         return None
     kind, value = expression["value"]["type"], expression["value"]["value"]
     if kind["id"] == "DECIMAL":
         number = _integer(value)
-        return None if number is None else Literal("DECIMAL", Decimal(number).scaleb(-kind["type_info"]["scale"]))
+        return (
+            None
+            if number is None
+            else Literal("DECIMAL", Decimal(number).scaleb(-kind["type_info"]["scale"]))
+        )
     if kind["id"] in _INTEGERS:
         number = _integer(value)
         return None if number is None else Literal("INTEGER", number)
@@ -68,7 +86,11 @@ def value_for(literal: Literal, type_: str, *, timezone: str) -> object | None:
         case "string":
             return literal.value if literal.type == "VARCHAR" and not literal.cast else None
         case "boolean":
-            return literal.value == "t" if literal.type == "BOOLEAN" and literal.value in ("t", "f") else None
+            return (
+                literal.value == "t"
+                if literal.type == "BOOLEAN" and literal.value in ("t", "f")
+                else None
+            )
         case "date":
             return _day(literal)
         case "timestamp":
@@ -94,7 +116,13 @@ def parameter_for(value: object, type_: str) -> object | None:
             return value if math.isfinite(value) else None
         case (("timestamp" | "timestamptz"), datetime()):
             zoned = value.tzinfo is not None
-            return None if zoned != (type_ == "timestamptz") else value.astimezone(UTC) if zoned else value
+            return (
+                None
+                if zoned != (type_ == "timestamptz")
+                else value.astimezone(UTC)
+                if zoned
+                else value
+            )
         case "date", date() if not isinstance(value, datetime):
             return value
     return None
@@ -102,7 +130,11 @@ def parameter_for(value: object, type_: str) -> object | None:
 
 def _whole_number(literal: Literal, limit: int) -> int | None:
     value = literal.value
-    return value if literal.type == "INTEGER" and isinstance(value, int) and -limit <= value < limit else None
+    return (
+        value
+        if literal.type == "INTEGER" and isinstance(value, int) and -limit <= value < limit
+        else None
+    )
 
 
 def _floating(literal: Literal) -> float | None:
@@ -111,7 +143,11 @@ def _floating(literal: Literal) -> float | None:
         return float(value)
     if literal.type == "DOUBLE" and isinstance(value, float) and abs(value) < float("inf"):
         return value
-    if isinstance(value, Decimal) and abs(int(value.scaleb(_scale(value)))) < _EXACT and _scale(value) <= 22:
+    if (
+        isinstance(value, Decimal)
+        and abs(int(value.scaleb(_scale(value)))) < _EXACT
+        and _scale(value) <= 22
+    ):
         return float(value)
     return None
 
@@ -123,7 +159,11 @@ def _scale(value: Decimal) -> int:
 
 def _decimal(literal: Literal, type_: str) -> Decimal | None:
     wanted = _DECIMAL.fullmatch(type_)
-    if wanted is None or literal.type not in ("INTEGER", "DECIMAL") or not isinstance(literal.value, int | Decimal):
+    if (
+        wanted is None
+        or literal.type not in ("INTEGER", "DECIMAL")
+        or not isinstance(literal.value, int | Decimal)
+    ):
         return None
     value, precision, scale = Decimal(literal.value), int(wanted[1]), int(wanted[2])
     if _scale(value) > scale or abs(value) >= Decimal(10) ** (precision - scale):
@@ -137,18 +177,27 @@ def _day(literal: Literal) -> date | None:
 
 
 def _moment(literal: Literal) -> datetime | None:
-    fits = literal.type in ("VARCHAR", "DATE", "TIMESTAMP") and _MOMENT.fullmatch(str(literal.value))
+    fits = literal.type in ("VARCHAR", "DATE", "TIMESTAMP") and _MOMENT.fullmatch(
+        str(literal.value)
+    )
     return _parsed(datetime, str(literal.value)) if fits and not _cut(literal) else None
 
 
 def _instant(literal: Literal, timezone: str) -> datetime | None:
     """With an offset of its own, or without one if the session's time zone is UTC."""
     text = str(literal.value)
-    if literal.type in ("VARCHAR", "TIMESTAMP WITH TIME ZONE") and (zoned := _ZONED.fullmatch(text)):
+    if literal.type in ("VARCHAR", "TIMESTAMP WITH TIME ZONE") and (
+        zoned := _ZONED.fullmatch(text)
+    ):
         offset = zoned[2] if ":" in zoned[2] or zoned[2] == "Z" else f"{zoned[2]}:00"
         found = _parsed(datetime, f"{zoned[1]}{offset}")
         return found.astimezone(UTC) if found else None
-    fits = literal.type in ("VARCHAR", "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE") and _MOMENT.fullmatch(text)
+    fits = literal.type in (
+        "VARCHAR",
+        "DATE",
+        "TIMESTAMP",
+        "TIMESTAMP WITH TIME ZONE",
+    ) and _MOMENT.fullmatch(text)
     if timezone != "UTC" or not fits or _cut(literal):
         return None
     found = _parsed(datetime, text)

@@ -75,7 +75,9 @@ def conjuncts(expression: Json | None) -> Iterator[Condition]:
 
 def table_parts(table: Json) -> tuple[str, ...]:
     """The parts of a source's name; empty if it is no table."""
-    return tuple(part for key in ("catalog_name", "schema_name", "table_name") if (part := table.get(key)))
+    return tuple(
+        part for key in ("catalog_name", "schema_name", "table_name") if (part := table.get(key))
+    )
 
 
 def qualifiers(source: Json) -> tuple[tuple[str, ...], ...]:

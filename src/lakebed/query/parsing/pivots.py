@@ -1,7 +1,9 @@
-"""A PIVOT whose values are in the data: DuckDB turns it into several statements and gives a tree of none of them.
+"""A PIVOT whose values are in the data: DuckDB turns it into several statements and gives a tree of
+none of them.
 
-The same text with values in it is one SELECT that reads the same tables, so its tree is used instead. Queries for the
-values (`ON column IN (SELECT …)`) are parsed separately, as DuckDB does; names of WITH are not visible in them.
+The same text with values in it is one SELECT that reads the same tables, so its tree is used
+instead. Queries for the values (`ON column IN (SELECT …)`) are parsed separately, as DuckDB does;
+names of WITH are not visible in them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +15,16 @@ from lakebed.query.parsing.query_text import Piece, position_before
 _PIVOTS = {"PIVOT", "PIVOT_WIDER"}
 _OPENING, _CLOSING = {"(", "[", "{", "CASE"}, {")", "]", "}", "END"}
 _AFTER = {"USING", "GROUP"}  # what may follow the columns
-_BEYOND = {"ORDER", "LIMIT", "OFFSET", "FETCH", "UNION", "EXCEPT", "INTERSECT", ";"}  # what no longer belongs to the PIVOT
+_BEYOND = {
+    "ORDER",
+    "LIMIT",
+    "OFFSET",
+    "FETCH",
+    "UNION",
+    "EXCEPT",
+    "INTERSECT",
+    ";",
+}  # what no longer belongs to the PIVOT
 _QUERIES = {"SELECT", "FROM", "WITH", "TABLE", "VALUES", "DESCRIBE", "SUMMARIZE", "SHOW", *_PIVOTS}
 
 
@@ -48,8 +59,13 @@ def with_values(words: Sequence[Word]) -> NamedPivots:
         if word.text in _PIVOTS and not taken_out and not _is_clause(words, index):
             for first, end in _columns(words, index):
                 query = _query(words, first, end)
-                header, until = (words[query[0]].start, words[end].start) if query else (words[end].start,) * 2
-                pieces += [Piece(words[first].start, words[first].start, "("), Piece(header, until, "\n) IN (0) ")]
+                header, until = (
+                    (words[query[0]].start, words[end].start) if query else (words[end].start,) * 2
+                )
+                pieces += [
+                    Piece(words[first].start, words[first].start, "("),
+                    Piece(header, until, "\n) IN (0) "),
+                ]
                 queries += [(words[query[1]].start + 1, words[query[2]].start)] if query else []
     return NamedPivots(tuple(pieces), tuple(queries))
 
@@ -71,7 +87,9 @@ def _is_clause(words: Sequence[Word], index: int) -> bool:
     """Whether it is the PIVOT clause of a FROM, which always has values, or a name after AS."""
     if index and words[index - 1].text in ("AS", "."):
         return True
-    return words[index + 1].text == "(" and any(words[at].text == "FOR" for at in _same_level(words, index + 2))
+    return words[index + 1].text == "(" and any(
+        words[at].text == "FOR" for at in _same_level(words, index + 2)
+    )
 
 
 def _columns(words: Sequence[Word], index: int) -> Iterator[tuple[int, int]]:
@@ -112,7 +130,9 @@ def _same_level(words: Sequence[Word], first: int) -> Iterator[int]:
 
 def _in(words: Sequence[Word], first: int, end: int) -> int | None:
     """The position of a column's IN."""
-    return next((at for at in _same_level(words, first) if at < end and words[at].text == "IN"), None)
+    return next(
+        (at for at in _same_level(words, first) if at < end and words[at].text == "IN"), None
+    )
 
 
 def _has_values(words: Sequence[Word], first: int, end: int) -> bool:

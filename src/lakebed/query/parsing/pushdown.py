@@ -1,8 +1,9 @@
 """Conditions on the rows of a subquery, translated to the columns that the subquery itself reads.
 
-They are pushed down only where filtering earlier changes nothing, and where a name certainly means a column as it was read.
-DuckDB names the columns of a subquery in order; the second of a name gets another (`id_1`), which may collide with a later
-one. So names are trusted up to the first for which that is not certain.
+They are pushed down only where filtering earlier changes nothing, and where a name certainly means
+a column as it was read. DuckDB names the columns of a subquery in order; the second of a name gets
+another (`id_1`), which may collide with a later one. So names are trusted up to the first for which
+that is not certain.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -14,16 +15,21 @@ from lakebed.query.parsing.parse_nodes import Condition, Json, folded
 
 Find = Callable[[str], Json | None]  # what a column of the subquery is inside it
 
-_BEFORE = ("from_table", "cte_map")  # parts of a SELECT that come before its rows are filtered, grouped and named
+_BEFORE = (
+    "from_table",
+    "cte_map",
+)  # parts of a SELECT that come before its rows are filtered, grouped and named
 _OWN_SCOPES = {"SUBQUERY", "LAMBDA", "WINDOW", "STAR"}  # names inside these may mean something else
-# Expressions that give one value for each row. Others may give several columns or rows, or look at other rows.
+# Expressions that give one value for each row. Others may give several columns or rows, or look at
+# other rows.
 _KNOWN = {
-    "BETWEEN", "CASE", "CAST", "COLLATE", "COLUMN_REF", "COMPARISON", "CONJUNCTION", "CONSTANT", "FUNCTION", "LAMBDA",
-    "LAMBDA_REF", "OPERATOR", "PARAMETER", "SUBQUERY",
+    "BETWEEN", "CASE", "CAST", "COLLATE", "COLUMN_REF", "COMPARISON", "CONJUNCTION", "CONSTANT",
+    "FUNCTION", "LAMBDA", "LAMBDA_REF", "OPERATOR", "PARAMETER", "SUBQUERY",
 }  # fmt: skip
 _KNOWN_OPERATORS = {
-    "ARRAY_CONSTRUCTOR", "ARRAY_EXTRACT", "ARRAY_SLICE", "COMPARE_IN", "COMPARE_NOT_IN", "OPERATOR_COALESCE",
-    "OPERATOR_IS_NOT_NULL", "OPERATOR_IS_NULL", "OPERATOR_NOT", "OPERATOR_NULLIF", "OPERATOR_TRY", "STRUCT_EXTRACT",
+    "ARRAY_CONSTRUCTOR", "ARRAY_EXTRACT", "ARRAY_SLICE", "COMPARE_IN", "COMPARE_NOT_IN",
+    "OPERATOR_COALESCE", "OPERATOR_IS_NOT_NULL", "OPERATOR_IS_NULL", "OPERATOR_NOT",
+    "OPERATOR_NULLIF", "OPERATOR_TRY", "STRUCT_EXTRACT",
 }  # fmt: skip
 _KNOWN_FUNCTIONS = (ALLOWED | OPERATORS | {"count_star"}) - {"columns", "unnest"}
 _CHECKED = ("select_list", "where_clause", "group_expressions", "having")
@@ -33,9 +39,11 @@ _KNOWN_PARTS = {*_BEFORE, *_CHECKED, "type", "modifiers", "group_sets", "aggrega
 def push_down(
     node: Json, known: Sequence[Condition], *, names: Collection[tuple[str, ...]], alone: bool
 ) -> tuple[Condition, ...]:
-    """Conditions on a subquery's rows as its own WHERE would have them; what cannot be translated is dropped.
+    """Conditions on a subquery's rows as its own WHERE would have them; what cannot be translated
+    is dropped.
 
-    `names` are the subquery's qualifiers outside; `alone` says that it is the only source, so unqualified names are its own.
+    `names` are the subquery's qualifiers outside; `alone` says that it is the only source, so
+    unqualified names are its own.
     """
     if not known or not _keeps_rows_apart(node):
         return ()
@@ -47,7 +55,11 @@ def push_down(
         return find(name) if own else None
 
     translated = [(_translate(condition.expression, inner), condition) for condition in known]
-    return tuple(replace(condition, expression=expression) for expression, condition in translated if expression)
+    return tuple(
+        replace(condition, expression=expression)
+        for expression, condition in translated
+        if expression
+    )
 
 
 def _keeps_rows_apart(node: Json) -> bool:
@@ -56,7 +68,9 @@ def _keeps_rows_apart(node: Json) -> bool:
     """
     if node["type"] != "SELECT_NODE" or len(node.get("group_sets") or ()) > 1:
         return False
-    if any(part for key, part in node.items() if key not in _KNOWN_PARTS):  # QUALIFY, samples, and whatever a newer DuckDB adds
+    if any(
+        part for key, part in node.items() if key not in _KNOWN_PARTS
+    ):  # QUALIFY, samples, and whatever a newer DuckDB adds
         return False
     if not all(_is_harmless(modifier) for modifier in node.get("modifiers") or ()):
         return False
@@ -85,7 +99,10 @@ def _is_listed(expression: Json) -> bool:
 
 def _is_harmless(modifier: Json) -> bool:
     kind = modifier["type"]
-    return bool(kind == "ORDER_MODIFIER" or (kind == "DISTINCT_MODIFIER" and not modifier.get("distinct_on_targets")))
+    return bool(
+        kind == "ORDER_MODIFIER"
+        or (kind == "DISTINCT_MODIFIER" and not modifier.get("distinct_on_targets"))
+    )
 
 
 def _finder(node: Json) -> Find:
@@ -96,7 +113,10 @@ def _finder(node: Json) -> Find:
     items = node["select_list"]
     if items and _is_every_column(items[0]):
         others = {name for item in items[1:] if (name := _name(item))}
-        single = node["from_table"]["type"] in ("BASE_TABLE", "SUBQUERY")  # two columns of a join may have the same name
+        single = node["from_table"]["type"] in (
+            "BASE_TABLE",
+            "SUBQUERY",
+        )  # two columns of a join may have the same name
         sure = single and all(map(_name, items[1:]))
         return lambda name: _column(name) if sure and name not in others else None
     named = dict(_named(items))
@@ -122,7 +142,15 @@ def _name(item: Json) -> str | None:
 
 
 def _is_every_column(item: Json) -> bool:
-    changed = ("relation_name", "exclude_list", "replace_list", "rename_list", "qualified_exclude_list", "columns", "expr")
+    changed = (
+        "relation_name",
+        "exclude_list",
+        "replace_list",
+        "rename_list",
+        "qualified_exclude_list",
+        "columns",
+        "expr",
+    )
     return item.get("class") == "STAR" and not any(item.get(key) for key in changed)
 
 
@@ -137,7 +165,9 @@ def _translate(expression: Json, inner: Callable[[Sequence[str]], Json | None]) 
     """
     match expression["type"]:
         case "CONJUNCTION_AND":
-            children = [part for child in expression["children"] if (part := _translate(child, inner))]
+            children = [
+                part for child in expression["children"] if (part := _translate(child, inner))
+            ]
             return {**expression, "children": children} if children else None
         case "CONJUNCTION_OR":
             either = [_translate(child, inner) for child in expression["children"]]

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from lakebed.names import CATALOG, ForeignName, TableName, duckdb_identifier
 
-BLANK = r"(?:\s|--[^\n]*+|/\*.*?\*/)*+"  # possessive, or a long run of blanks would be backtracked into
+BLANK = (
+    r"(?:\s|--[^\n]*+|/\*.*?\*/)*+"  # possessive, or a long run of blanks would be backtracked into
+)
 _BLANK = re.compile(BLANK, re.DOTALL)
 _PART = re.compile(r'"(?:[^"]|"")*"|[^\W\d][\w$]*')
 _TABLE_FOLLOWS = r"from|join|(?:un)?pivot(?:_wider|_longer)?|describe|desc|summarize|show|table"
@@ -45,7 +47,11 @@ def position_before(text: str, pieces: Iterable[Piece], position: int) -> int:
         if position <= piece.start:
             break
         length = piece.end - piece.start
-        position = piece.start if position < piece.start + len(piece.text) else position + length - len(piece.text)
+        position = (
+            piece.start
+            if position < piece.start + len(piece.text)
+            else position + length - len(piece.text)
+        )
     return min(position, len(text))
 
 
@@ -97,11 +103,19 @@ def _closing(text: str, opened: int) -> int:
 def with_hyphens_quoted(text: str, tables: Iterable[TableName]) -> str:
     """The text with hyphenated table names quoted; only for text that does not parse otherwise."""
     hyphened = [table for table in tables if "-" in "".join(table.parts)]
-    spellings = {".".join(table.parts[first:]).casefold(): table.parts[first:] for table in hyphened for first in (0, 1, 2)}
+    spellings = {
+        ".".join(table.parts[first:]).casefold(): table.parts[first:]
+        for table in hyphened
+        for first in (0, 1, 2)
+    }
     if not spellings:
         return text
-    names = "|".join(re.escape(name) for name in sorted(spellings, key=len, reverse=True) if "-" in name)
-    pattern = re.compile(rf"{_SKIPPED}|(?<![\w.$-])(?P<name>{names})(?![\w$-]|\.\w)", re.DOTALL | re.IGNORECASE)
+    names = "|".join(
+        re.escape(name) for name in sorted(spellings, key=len, reverse=True) if "-" in name
+    )
+    pattern = re.compile(
+        rf"{_SKIPPED}|(?<![\w.$-])(?P<name>{names})(?![\w$-]|\.\w)", re.DOTALL | re.IGNORECASE
+    )
 
     def quoted(match: re.Match[str]) -> str:
         if not match["name"] or not _BEFORE_TABLE.search(text[: match.start()]):
@@ -127,7 +141,9 @@ def with_deep_names(text: str, tables: Collection[TableName]) -> str:
         parts = _parts(match["deep"]) if match["deep"] else ()
         has_catalog = len(parts) == 4 and parts[0].casefold() == CATALOG
         name = parts[1:] if has_catalog else parts
-        found = [table for table in tables if name and (table.ends_with(parts) or table.ends_with(name))]
+        found = [
+            table for table in tables if name and (table.ends_with(parts) or table.ends_with(name))
+        ]
         found = [table for table in found if not isinstance(table, ForeignName)] or found
         return found[0].duckdb if len(found) == 1 else match[0]
 
@@ -137,13 +153,17 @@ def with_deep_names(text: str, tables: Collection[TableName]) -> str:
 def deep_name(text: str) -> tuple[str, ...]:
     """The first name after FROM or JOIN that has more than three parts."""
     for match in _DEEP.finditer(text):
-        if match["deep"] and re.search(r"\b(?:from|join)\s*$", text[: match.start()], re.IGNORECASE):
+        if match["deep"] and re.search(
+            r"\b(?:from|join)\s*$", text[: match.start()], re.IGNORECASE
+        ):
             return _parts(match["deep"])
     return ()
 
 
 def _parts(name: str) -> tuple[str, ...]:
-    return tuple(_unquoted(found["part"]) for found in _PART_OR_COMMENT.finditer(name) if found["part"])
+    return tuple(
+        _unquoted(found["part"]) for found in _PART_OR_COMMENT.finditer(name) if found["part"]
+    )
 
 
 def text_end(text: str, start: int) -> int | None:

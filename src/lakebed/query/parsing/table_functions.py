@@ -10,7 +10,9 @@ from lakebed.query.parsing.functions import FILE_READERS, NAME_READERS, TABLE_FU
 from lakebed.query.parsing.parse_nodes import Json, TableRead, dicts, folded
 from lakebed.query.parsing.query_text import named_parts
 
-_FILE = re.compile(r"/|\.(parquet|csv|tsv|json|jsonl|ndjson|db|duckdb)(\.gz|\.zst)?$", re.IGNORECASE)
+_FILE = re.compile(
+    r"/|\.(parquet|csv|tsv|json|jsonl|ndjson|db|duckdb)(\.gz|\.zst)?$", re.IGNORECASE
+)
 
 
 def table_function_names(statement: Json) -> Iterator[str]:
@@ -30,14 +32,21 @@ def hides_reads(statement: Json) -> bool:
 
 def reads_by_text(statement: Json) -> Iterator[TableRead]:
     """The tables that functions name in text, except queries of WITH and files."""
-    named = {folded(entry["key"]) for item in dicts(statement) for entry in (item.get("cte_map") or {}).get("map") or ()}
+    named = {
+        folded(entry["key"])
+        for item in dicts(statement)
+        for entry in (item.get("cte_map") or {}).get("map") or ()
+    }
     for call in _calls(statement):
         if (name := _name(call)) in NAME_READERS:
             for one in _names_given(call):
                 text = _text(one)
                 parts = (text and named_parts(text)) or tuple(one.get("column_names") or ())
                 if not parts:
-                    raise BadQuery(f"{name} takes the names of tables as texts here.", next="Write the table's name after FROM.")
+                    raise BadQuery(
+                        f"{name} takes the names of tables as texts here.",
+                        next="Write the table's name after FROM.",
+                    )
                 if not (text and (folded(text) in named or _FILE.search(text))):
                     yield TableRead(parts, one["query_location"], whole=True, text=True)
 
@@ -53,10 +62,16 @@ def _name(call: Json) -> str:
 def _names_given(call: Json) -> list[Json]:
     """The arguments that name tables, alone or in a list."""
     first: list[Json] = call["children"][:1]
-    return first[0]["children"] if first and first[0].get("function_name") == "list_value" else first
+    return (
+        first[0]["children"] if first and first[0].get("function_name") == "list_value" else first
+    )
 
 
 def _text(argument: Json) -> str:
     """The text of a literal; empty for anything else."""
     value = argument.get("value") or {}
-    return str(value.get("value")) if argument["class"] == "CONSTANT" and value["type"]["id"] == "VARCHAR" else ""
+    return (
+        str(value.get("value"))
+        if argument["class"] == "CONSTANT" and value["type"]["id"] == "VARCHAR"
+        else ""
+    )

@@ -1,7 +1,8 @@
-"""DuckDB's own parse tree of a query: which tables it reads, and which conditions hold for the rows of each.
+"""DuckDB's own parse tree of a query: which tables it reads, and which conditions hold for the rows
+of each.
 
-The tree is the engine's, as JSON, so nothing is understood differently here. A condition counts for a table only if a row
-that does not fulfil it cannot change the answer; in doubt it does not count.
+The tree is the engine's, as JSON, so nothing is understood differently here. A condition counts for
+a table only if a row that does not fulfil it cannot change the answer; in doubt it does not count.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,7 +52,10 @@ class _NamedQuery:
             return self.conditions_by_use[0]
         if not self.conditions_by_use or not all(self.conditions_by_use):
             return ()
-        either = [_joined("AND", [one.expression for one in conditions]) for conditions in self.conditions_by_use]
+        either = [
+            _joined("AND", [one.expression for one in conditions])
+            for conditions in self.conditions_by_use
+        ]
         outer = any(one.outer for conditions in self.conditions_by_use for one in conditions)
         return (Condition(_joined("OR", either), outer),)
 
@@ -68,8 +72,14 @@ def table_reads(statement: Json) -> tuple[TableRead, ...]:
 
     If a function may read tables without naming them, no condition counts.
     """
-    found = sorted([*_reads_below(statement, {}), *reads_by_text(statement)], key=lambda read: read.byte)
-    return tuple(replace(read, conditions=()) for read in found) if hides_reads(statement) else tuple(found)
+    found = sorted(
+        [*_reads_below(statement, {}), *reads_by_text(statement)], key=lambda read: read.byte
+    )
+    return (
+        tuple(replace(read, conditions=()) for read in found)
+        if hides_reads(statement)
+        else tuple(found)
+    )
 
 
 def mentioned_columns(statement: Json) -> MentionedColumns:
@@ -79,7 +89,11 @@ def mentioned_columns(statement: Json) -> MentionedColumns:
     for item in dicts(statement):
         if item.get("class") == "COLUMN_REF":
             names.update(name.casefold() for name in item["column_names"])
-        every |= item.get("class") == "STAR" or item.get("ref_type") == "NATURAL" or item.get("type") in ("PIVOT", "SHOW_REF")
+        every |= (
+            item.get("class") == "STAR"
+            or item.get("ref_type") == "NATURAL"
+            or item.get("type") in ("PIVOT", "SHOW_REF")
+        )
         names.update(name.casefold() for name in item.get("using_columns") or ())
     return MentionedColumns(frozenset(names), every)
 
@@ -95,7 +109,9 @@ def shortened_inside(statement: Json) -> bool:
 
 def _shortens(item: Json) -> bool:
     kind = item.get("type")
-    return kind in ("LIMIT_MODIFIER", "LIMIT_PERCENT_MODIFIER") or bool(item.get("distinct_on_targets"))
+    return kind in ("LIMIT_MODIFIER", "LIMIT_PERCENT_MODIFIER") or bool(
+        item.get("distinct_on_targets")
+    )
 
 
 def _reads_below(tree: Any, ctes: _Ctes) -> Iterator[TableRead]:
@@ -136,7 +152,9 @@ def _from(node: Json, ctes: _Ctes, known: Sequence[Condition]) -> Iterator[Table
     yield from _source(source, ctes, known, tuple(_scope(source, ctes)))
 
 
-def _source(source: Json, ctes: _Ctes, known: Sequence[Condition], scope: tuple[FromSource, ...]) -> Iterator[TableRead]:
+def _source(
+    source: Json, ctes: _Ctes, known: Sequence[Condition], scope: tuple[FromSource, ...]
+) -> Iterator[TableRead]:
     if source["type"] == "JOIN":
         left, right = _sides(source, tuple(known))
         yield from _source(source["left"], ctes, left, scope)
@@ -151,12 +169,22 @@ def _source(source: Json, ctes: _Ctes, known: Sequence[Condition], scope: tuple[
         yield from _reads_below(source, ctes)
 
 
-def _table(table: Json, ctes: _Ctes, known: tuple[Condition, ...], scope: tuple[FromSource, ...]) -> Iterator[TableRead]:
+def _table(
+    table: Json, ctes: _Ctes, known: tuple[Condition, ...], scope: tuple[FromSource, ...]
+) -> Iterator[TableRead]:
     named = _cte(table, ctes)
     if named is None:
         whole = bool(table.get("sample") or table.get("column_name_alias"))
         at = table.get("at_clause") or None
-        yield TableRead(table_parts(table), table["query_location"], table.get("alias") or "", at, known, scope, whole)
+        yield TableRead(
+            table_parts(table),
+            table["query_location"],
+            table.get("alias") or "",
+            at,
+            known,
+            scope,
+            whole,
+        )
     elif named.body:
         named.conditions_by_use.append(_conditions_inside(table, named.body["node"], known, scope))
 
@@ -165,7 +193,9 @@ def _named_query(cte: Json, ctes: _Ctes) -> _NamedQuery:
     name, body = folded(cte["key"]), cte["value"]["query"]
     if any(item.get("type") == "RECURSIVE_CTE_NODE" for item in dicts(body)):
         return _NamedQuery(body, {**ctes, name: _NamedQuery({}, {})}, [()])
-    return _NamedQuery(body, ctes, [()] if cte["value"].get("aliases") else [])  # its columns have other names outside
+    return _NamedQuery(
+        body, ctes, [()] if cte["value"].get("aliases") else []
+    )  # its columns have other names outside
 
 
 def _conditions_inside(
@@ -194,9 +224,13 @@ def _scope(source: Json, ctes: _Ctes) -> Iterator[FromSource]:
         yield FromSource(qualifiers(source))
 
 
-def _sides(join: Json, known: tuple[Condition, ...]) -> tuple[tuple[Condition, ...], tuple[Condition, ...]]:
+def _sides(
+    join: Json, known: tuple[Condition, ...]
+) -> tuple[tuple[Condition, ...], tuple[Condition, ...]]:
     """The conditions that count for the left and for the right of a join."""
-    if join.get("ref_type") not in _ORDINARY:  # ASOF takes the nearest row, POSITIONAL the one at the same position
+    if (
+        join.get("ref_type") not in _ORDINARY
+    ):  # ASOF takes the nearest row, POSITIONAL the one at the same position
         return (), ()
     on = tuple(conjuncts(join.get("condition")))
     padded = tuple(replace(condition, outer=True) for condition in known)

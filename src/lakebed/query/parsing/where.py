@@ -14,7 +14,10 @@ from lakebed.query.parsing.parse_nodes import Condition, Json, dicts, folded
 from lakebed.query.parsing.tree import MentionedColumns, mentioned_columns, table_reads
 
 _BEGINNINGS = {"prefix", "starts_with", "^@"}
-_WORD = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|(?P<word>[^\W\d]\w*)(?!\s*\(|\w)", re.DOTALL)
+_WORD = re.compile(
+    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|(?P<word>[^\W\d]\w*)(?!\s*\(|\w)",
+    re.DOTALL,
+)
 _CLAUSES = ("group_expressions", "group_sets", "having", "modifiers", "qualify", "sample")
 _NEXT = "Write what comes between WHERE and the next clause, such as: country = 'DE' AND amount > 5"
 
@@ -32,10 +35,14 @@ class RowFilter:
     columns: MentionedColumns  # the columns it needs
 
 
-def parse_where(text: str, table: str, columns: Sequence[Column], *, parse: Callable[[str], Json], timezone: str) -> RowFilter:
-    """Parse a condition on a table; `BadQuery` for anything else, or for one that reads more than its rows.
+def parse_where(
+    text: str, table: str, columns: Sequence[Column], *, parse: Callable[[str], Json], timezone: str
+) -> RowFilter:
+    """Parse a condition on a table; `BadQuery` for anything else, or for one that reads more than
+    its rows.
 
-    It must parse with and without parentheses around it, so it can neither end the clause nor extend it.
+    It must parse with and without parentheses around it, so it can neither end the clause nor
+    extend it.
     """
     begin = f"SELECT 1 FROM {duckdb_identifier(table)} WHERE"
     try:
@@ -52,7 +59,12 @@ def parse_where(text: str, table: str, columns: Sequence[Column], *, parse: Call
     find = finder(read, {read.byte: columns})
     condition = tree["node"]["where_clause"]
     same = _exact(condition, find, timezone)
-    return RowFilter(text, same or predicate_of(read.conditions, find, timezone=timezone), same, mentioned_columns(tree))
+    return RowFilter(
+        text,
+        same or predicate_of(read.conditions, find, timezone=timezone),
+        same,
+        mentioned_columns(tree),
+    )
 
 
 def _with_columns_quoted(text: str, columns: Sequence[Column]) -> str:
@@ -71,7 +83,11 @@ def _with_columns_quoted(text: str, columns: Sequence[Column]) -> str:
 
 def _is_condition(tree: Json) -> bool:
     node = tree["node"]
-    if node["type"] != "SELECT_NODE" or not node.get("where_clause") or any(node.get(clause) for clause in _CLAUSES):
+    if (
+        node["type"] != "SELECT_NODE"
+        or not node.get("where_clause")
+        or any(node.get(clause) for clause in _CLAUSES)
+    ):
         return False
     nested = any(item.get("class") == "SUBQUERY" for item in dicts(node["where_clause"]))
     return not nested and len(table_reads(tree)) == 1
@@ -85,7 +101,13 @@ def _exact(expression: Json, find: Find, timezone: str) -> Predicate | None:
         known = tuple(part for part in parts if part is not None)
         if len(known) < len(parts):
             return None
-        return Not(known[0]) if kind == "OPERATOR_NOT" else And(known) if kind == "CONJUNCTION_AND" else Or(known)
+        return (
+            Not(known[0])
+            if kind == "OPERATOR_NOT"
+            else And(known)
+            if kind == "CONJUNCTION_AND"
+            else Or(known)
+        )
     if expression["class"] == "COLUMN_REF":
         column = find(expression["column_names"])
         return Comparison(column.name, "=", True) if column and column.type == "boolean" else None

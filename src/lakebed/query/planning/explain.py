@@ -30,8 +30,12 @@ REASONS: dict[Reason, str] = {
     "METADATA": "answered from the table's metadata: no data file is read",
     "OWN": "a table that Lakebed keeps about itself",
     "BY_SPARK": "Spark chooses the files itself",
-    "VIEW_BY_SPARK": "a view that Spark answers, because not all of its SQL is known to mean the same in DuckDB",
-    "VIEW_BY_DUCKDB": "a view that DuckDB answers, over the tables below: all of its SQL means the same there",
+    "VIEW_BY_SPARK": (
+        "a view that Spark answers, because not all of its SQL is known to mean the same in DuckDB"
+    ),
+    "VIEW_BY_DUCKDB": (
+        "a view that DuckDB answers, over the tables below: all of its SQL means the same there"
+    ),
 }
 
 
@@ -55,14 +59,22 @@ class TableExplanation:
 
 def explain_plan(plan: QueryPlan) -> tuple[TableExplanation, ...]:
     """Every table of a plan, in the order of the text."""
-    named = mentioned_columns(plan.tree) if plan.tree is not None else MentionedColumns(frozenset(), all=True)
-    return tuple(one for view in plan.tables for one in (_explain_table(view, named), *_tables_of_view(view)))
+    named = (
+        mentioned_columns(plan.tree)
+        if plan.tree is not None
+        else MentionedColumns(frozenset(), all=True)
+    )
+    return tuple(
+        one for view in plan.tables for one in (_explain_table(view, named), *_tables_of_view(view))
+    )
 
 
 def _tables_of_view(view: PlannedTable) -> tuple[TableExplanation, ...]:
     """The tables of a view."""
     return (
-        explain_plan(view.target.source.plan) if isinstance(view.target.source, CatalogView) and view.target.source.plan else ()
+        explain_plan(view.target.source.plan)
+        if isinstance(view.target.source, CatalogView) and view.target.source.plan
+        else ()
     )
 
 
@@ -71,12 +83,16 @@ def _explain_table(view: PlannedTable, named: MentionedColumns) -> TableExplanat
     if isinstance(what, SystemTable):
         return TableExplanation(".".join(what.name), "OWN", "metadata")
     if isinstance(what, CatalogView):
-        return TableExplanation(str(what.name), *_BY_SPARK if what.why else _BY_DUCKDB, why=what.why)
+        return TableExplanation(
+            str(what.name), *_BY_SPARK if what.why else _BY_DUCKDB, why=what.why
+        )
     snapshot = what.snapshot_id
     if scan is None and view.target.part == "rows":
         return TableExplanation(str(what.table), "BY_SPARK", "spark", snapshot)
     if scan is None:
-        return TableExplanation(f"{what.table}${view.target.part}", "METADATA", "metadata", snapshot)
+        return TableExplanation(
+            f"{what.table}${view.target.part}", "METADATA", "metadata", snapshot
+        )
     return TableExplanation(
         str(what.table),
         _reason(view, scan),
@@ -88,7 +104,11 @@ def _explain_table(view: PlannedTable, named: MentionedColumns) -> TableExplanat
         scan.total_bytes,
         scan.rows,
         predicate_text(view.predicate) if view.predicate else "",
-        tuple(column.name for column in what.columns if named.all or column.name.casefold() in named.names),
+        tuple(
+            column.name
+            for column in what.columns
+            if named.all or column.name.casefold() in named.names
+        ),
     )
 
 
@@ -118,7 +138,10 @@ def predicate_text(predicate: Predicate) -> str:
         case StartsWith(column, prefix, negated):
             return f"{column} {'does not begin' if negated else 'begins'} with {prefix!r}"
         case And(parts):
-            return " and ".join(f"({predicate_text(part)})" if isinstance(part, Or) else predicate_text(part) for part in parts)
+            return " and ".join(
+                f"({predicate_text(part)})" if isinstance(part, Or) else predicate_text(part)
+                for part in parts
+            )
         case Or(parts):
             return " or ".join(predicate_text(part) for part in parts)
         case Not(part):

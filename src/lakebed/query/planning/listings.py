@@ -1,7 +1,7 @@
 """Statements that list tables, schemas and databases, such as SHOW TABLES.
 
-They, `information_schema`, `duckdb_tables()` and the like run in a DuckDB of their own that holds the lake's present tables,
-without rows, and nothing else.
+They, `information_schema`, `duckdb_tables()` and the like run in a DuckDB of their own that holds
+the lake's present tables, without rows, and nothing else.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,9 +16,25 @@ from lakebed.query.parsing.table_functions import table_function_names
 
 SCHEMAS = ("information_schema", "pg_catalog", "main", "memory", "temp", "system")
 PREFIXES = ("duckdb_", "pragma_", "pg_", "sqlite_")
-_NAMES_ONLY = {'"databases"', '"schemas"', '"tables"', '"variables"', ""}  # how the parse tree names what SHOW lists
-_OF_DUCKDB = {"duckdb_databases", "duckdb_extensions", "duckdb_functions", "duckdb_keywords", "duckdb_memory",
-              "duckdb_optimizers", "duckdb_schemas", "duckdb_secrets", "duckdb_settings", "pragma_version"}  # fmt: skip
+_NAMES_ONLY = {
+    '"databases"',
+    '"schemas"',
+    '"tables"',
+    '"variables"',
+    "",
+}  # how the parse tree names what SHOW lists
+_OF_DUCKDB = {
+    "duckdb_databases",
+    "duckdb_extensions",
+    "duckdb_functions",
+    "duckdb_keywords",
+    "duckdb_memory",
+    "duckdb_optimizers",
+    "duckdb_schemas",
+    "duckdb_secrets",
+    "duckdb_settings",
+    "pragma_version",
+}
 
 
 @dataclass(frozen=True)
@@ -63,25 +79,41 @@ def is_engines_own(parts: Sequence[str]) -> bool:
 def require_no_tables(tables: Iterable[TableName]) -> None:
     """Raise if a listing also reads tables: it runs where none has rows."""
     if found := sorted(set(tables), key=str):
-        raise BadQuery(f"a listing cannot be combined with rows, here of {found[0]}.", next="Run two queries.")
+        raise BadQuery(
+            f"a listing cannot be combined with rows, here of {found[0]}.", next="Run two queries."
+        )
 
 
-def in_search_order(statement: Json, tables: Sequence[ListedTable], *, namespace: str | None) -> tuple[ListedTable, ...]:
+def in_search_order(
+    statement: Json, tables: Sequence[ListedTable], *, namespace: str | None
+) -> tuple[ListedTable, ...]:
     """The tables, with the namespace first that SHOW TABLES FROM a layer means: DuckDB searches
     only the first one.
     """
-    for layer in (folded(item["schema_name"]) for item in _shows(statement) if item["schema_name"] and not item["catalog_name"]):
-        found = sorted({table.name.namespace for table in tables if folded(table.name.layer) == layer})
+    for layer in (
+        folded(item["schema_name"])
+        for item in _shows(statement)
+        if item["schema_name"] and not item["catalog_name"]
+    ):
+        found = sorted(
+            {table.name.namespace for table in tables if folded(table.name.layer) == layer}
+        )
         if len(found) > 1 and namespace not in found:
             fits = " or ".join(f"{one}.{layer}" for one in found[:3])
-            raise BadQuery(f"{layer} is ambiguous: it may be {fits}.", next="Write the namespace too.")
+            raise BadQuery(
+                f"{layer} is ambiguous: it may be {fits}.", next="Write the namespace too."
+            )
         first = namespace if namespace in found else found[0] if found else None
         tables = sorted(tables, key=lambda table: table.name.namespace != first)
     return tuple(tables)
 
 
 def _shows(statement: Json) -> Iterator[Json]:
-    return (item for item in dicts(statement) if item.get("type") == "SHOW_REF" and not item.get("query"))
+    return (
+        item
+        for item in dicts(statement)
+        if item.get("type") == "SHOW_REF" and not item.get("query")
+    )
 
 
 def _show_statements_need_columns(statement: Json) -> Iterator[bool]:

@@ -44,7 +44,9 @@ class PinnedTable:
 
 @dataclass(frozen=True)
 class SystemTable:
-    """A table that Lakebed keeps about itself, such as the query log: its rows come from a SELECT."""
+    """A table that Lakebed keeps about itself, such as the query log: its rows come from a
+    SELECT.
+    """
 
     name: tuple[str, ...]
     select: str
@@ -88,8 +90,8 @@ class PlannedTable:
 class QueryPlan:
     """What runs: `text` is the SQL with the names of `tables` in place of the tables that it named.
 
-    `reads_more` says that it may also read something else, such as files that it names; unlike those of tables, they may
-    change. `listed` are the tables for a statement such as SHOW TABLES.
+    `reads_more` says that it may also read something else, such as files that it names; unlike
+    those of tables, they may change. `listed` are the tables for a statement such as SHOW TABLES.
     """
 
     sql: str
@@ -129,7 +131,9 @@ class QueryPlan:
 
     def with_scans(self, scans: Mapping[tuple[str, str, str], Scan]) -> "QueryPlan":
         """The plan with the files of each table."""
-        return replace(self, tables=tuple(replace(table, scan=scans.get(table.name)) for table in self.tables))
+        return replace(
+            self, tables=tuple(replace(table, scan=scans.get(table.name)) for table in self.tables)
+        )
 
 
 def all_tables(tables: Iterable[PlannedTable]) -> Iterator[PlannedTable]:

@@ -18,12 +18,23 @@ class PlanCache:
     """
 
     def __init__(self, most: int = 256, most_files: int = 100_000) -> None:
-        least = most_files // most  # what a plan counts for at least, so that there are never more than `most`
+        least = (
+            most_files // most
+        )  # what a plan counts for at least, so that there are never more than `most`
         self._metadata: LRUCache[str, TableMetadata] = LRUCache(most)
-        self._scans: LRUCache[tuple[object, ...], Scan] = LRUCache(most_files, getsizeof=lambda scan: max(len(scan.files), least))
+        self._scans: LRUCache[tuple[object, ...], Scan] = LRUCache(
+            most_files, getsizeof=lambda scan: max(len(scan.files), least)
+        )
         self._lock = Lock()
 
-    def scan(self, scans: Scans, pointer: Pointer, snapshot: int | None, schema: int, predicate: Predicate | None) -> Scan:
+    def scan(
+        self,
+        scans: Scans,
+        pointer: Pointer,
+        snapshot: int | None,
+        schema: int,
+        predicate: Predicate | None,
+    ) -> Scan:
         """The plan of a table: the one made before, if there is one."""
         key = (pointer, snapshot, schema, predicate)
         with self._lock:
@@ -34,11 +45,15 @@ class PlanCache:
             self._scans[key] = found
         return found
 
-    def metadata(self, catalog: Catalog, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
+    def metadata(
+        self, catalog: Catalog, pointers: Collection[Pointer]
+    ) -> dict[TableName, TableMetadata]:
         """The metadata of tables, read from the catalog where it is not known yet."""
         with self._lock:
             known = {
-                pointer.table: self._metadata[pointer.location] for pointer in pointers if pointer.location in self._metadata
+                pointer.table: self._metadata[pointer.location]
+                for pointer in pointers
+                if pointer.location in self._metadata
             }
         missing = [pointer for pointer in pointers if pointer.table not in known]
         found = catalog.metadata(missing) if missing else {}

@@ -1,7 +1,8 @@
 """Which part of each table a query reads: parsed SQL and pinned tables in, a plan out.
 
-Only the names of tables are replaced in the text. The rest of the SQL is never rewritten, and the engine filters again by
-what predicates were taken from; so whatever is not understood here is read whole.
+Only the names of tables are replaced in the text. The rest of the SQL is never rewritten, and the
+engine filters again by what predicates were taken from; so whatever is not understood here is read
+whole.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,9 +15,23 @@ from lakebed.ports import Column
 from lakebed.query.parsing.conditions import finder, predicate_of
 from lakebed.query.parsing.literals import literal_of
 from lakebed.query.parsing.parse_nodes import Json, TableRead
-from lakebed.query.parsing.query_text import Piece, at_clause, characters, name_end, replaced, text_end
+from lakebed.query.parsing.query_text import (
+    Piece,
+    at_clause,
+    characters,
+    name_end,
+    replaced,
+    text_end,
+)
 from lakebed.query.parsing.table_functions import calls_readers
-from lakebed.query.planning.plan import CatalogView, PinnedTable, PlannedTable, QueryPlan, ReadTarget, SystemTable
+from lakebed.query.planning.plan import (
+    CatalogView,
+    PinnedTable,
+    PlannedTable,
+    QueryPlan,
+    ReadTarget,
+    SystemTable,
+)
 
 _TAKEN = {"main", "memory", "system", "temp"}  # databases of DuckDB's own
 
@@ -43,16 +58,22 @@ def plan_tables(
             continue
         predicate = None
         if read.byte in columns and read.conditions:
-            predicate = predicate_of(read.conditions, finder(read, columns), timezone=timezone, parameters=parameters)
+            predicate = predicate_of(
+                read.conditions, finder(read, columns), timezone=timezone, parameters=parameters
+            )
         key = (*_identity(target), predicate)
         if key not in tables:
             tables[key] = PlannedTable(_name(target, list(tables.values())), target, predicate)
         pieces += _pieces(sql, read, tables[key])
     reads_more = calls_readers(tree) or any(_may_change(targets.get(read.byte)) for read in reads)
-    return QueryPlan(sql, replaced(sql, pieces), tuple(tables.values()), tuple(pieces), tree, reads_more)
+    return QueryPlan(
+        sql, replaced(sql, pieces), tuple(tables.values()), tuple(pieces), tree, reads_more
+    )
 
 
-def _filterable_columns(reads: Sequence[TableRead], targets: Mapping[int, ReadTarget]) -> dict[int, tuple[Column, ...]]:
+def _filterable_columns(
+    reads: Sequence[TableRead], targets: Mapping[int, ReadTarget]
+) -> dict[int, tuple[Column, ...]]:
     """The columns that conditions may name, of every table whose rows are read as they are."""
     found: dict[int, tuple[Column, ...]] = {}
     for read in reads:
@@ -65,7 +86,9 @@ def _filterable_columns(reads: Sequence[TableRead], targets: Mapping[int, ReadTa
 
 
 def _may_change(target: ReadTarget | None) -> bool:
-    """Whether what a name stands for may change between two queries, as files and the query log do."""
+    """Whether what a name stands for may change between two queries, as files and the
+    query log do.
+    """
     return target is None or isinstance(target.source, SystemTable)
 
 
@@ -84,10 +107,14 @@ def _name(target: ReadTarget, others: Sequence[PlannedTable]) -> tuple[str, str,
     source = target.source
     if isinstance(source, SystemTable):
         return (f"{source.name[0]} 0", "main", source.name[-1])
-    catalog, layer, name = _duckdb_name(source.name if isinstance(source, CatalogView) else source.table)
+    catalog, layer, name = _duckdb_name(
+        source.name if isinstance(source, CatalogView) else source.table
+    )
     shown = name if target.part == "rows" else f"{name}${target.part}"
     taken = {table.name for table in others}
-    databases = (database_of(catalog) if not number else f"{catalog} {number}" for number in count())
+    databases = (
+        database_of(catalog) if not number else f"{catalog} {number}" for number in count()
+    )
     names = ((database, layer, shown) for database in databases)
     return next(found for found in names if found not in taken)
 
@@ -125,7 +152,8 @@ def renamed_piece(sql: str, read: TableRead, quoted: str) -> Piece:
     end = name_end(sql, start, read.parts) or (text_end(sql, start) if read.text else None)
     if end is None:
         raise BadQuery(
-            f"{'.'.join(read.parts)} cannot be found in the text.", next="Write the name without comments or blanks in it."
+            f"{'.'.join(read.parts)} cannot be found in the text.",
+            next="Write the name without comments or blanks in it.",
         )
     return Piece(start, end, "'" + quoted.replace("'", "''") + "'" if read.text else quoted)
 
@@ -135,6 +163,10 @@ def point_of(at: Json) -> str:
     literal = literal_of(at["expr"])
     if literal is None:
         raise BadQuery(
-            "AT takes a literal.", next="Write AT (VERSION => 123), AT (VERSION => 'tag') or AT (TIMESTAMP => '2026-11-01')."
+            "AT takes a literal.",
+            next=(
+                "Write AT (VERSION => 123), AT (VERSION => 'tag') or AT (TIMESTAMP =>"
+                " '2026-11-01')."
+            ),
         )
     return str(literal.value)

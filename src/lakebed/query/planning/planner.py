@@ -24,7 +24,12 @@ from lakebed.query.planning.plan import (
 )
 from lakebed.query.planning.plan_cache import PlanCache
 from lakebed.query.planning.plan_tables import plan_tables, point_of
-from lakebed.query.planning.resolve import CatalogNames, all_names, tables_named, with_views_and_foreign
+from lakebed.query.planning.resolve import (
+    CatalogNames,
+    all_names,
+    tables_named,
+    with_views_and_foreign,
+)
 from lakebed.query.request import QueryRequest, TableReference, unknown_table
 from lakebed.query.views.catalog_views import listed_tables, name_of, plan_view, require_present
 
@@ -43,7 +48,9 @@ class QueryContext:
     catalog: Catalog
     scans: Scans
     timezone: str
-    system_tables: Mapping[tuple[str, ...], Callable[[], str]] = field(default_factory=dict)  # the SELECT behind each name
+    system_tables: Mapping[tuple[str, ...], Callable[[], str]] = field(
+        default_factory=dict
+    )  # the SELECT behind each name
     cache: PlanCache = field(default_factory=PlanCache)
     spark_setting: str = ""  # a setting of this lake that may change what SQL means to Spark
     expanding: frozenset[TableName] = frozenset()  # the views whose tables are being resolved
@@ -69,18 +76,42 @@ def _attempt(request: QueryRequest, parse: Parse, context: QueryContext) -> Quer
     targets = _targets(reads, request, parse, context)
     if listing := listing_of(tree, [read.parts for read in reads if read.byte not in targets]):
         return _listed(sql, tree, targets, request, context, columns=listing.columns)
-    found = plan_tables(sql, reads, targets, timezone=context.timezone, tree=tree, parameters=request.named_parameters)
+    found = plan_tables(
+        sql,
+        reads,
+        targets,
+        timezone=context.timezone,
+        tree=tree,
+        parameters=request.named_parameters,
+    )
     scans = {table.name: scan for table in found.tables if (scan := _scan(table, context))}
     return found.with_scans(scans)
 
 
 def _listed(
-    sql: str, tree: Json, targets: Mapping[int, ReadTarget], request: QueryRequest, context: QueryContext, *, columns: bool
+    sql: str,
+    tree: Json,
+    targets: Mapping[int, ReadTarget],
+    request: QueryRequest,
+    context: QueryContext,
+    *,
+    columns: bool,
 ) -> QueryPlan:
-    """The plan of a statement such as SHOW TABLES: every table with its columns, or only its name."""
+    """The plan of a statement such as SHOW TABLES: every table with its columns, or only
+    its name.
+    """
     require_no_tables(name for target in targets.values() if (name := name_of(target)))
-    listed = listed_tables(all_names(context.catalog), context.catalog, context.metadata, columns=columns)
-    return QueryPlan(sql, sql, (), tree=tree, reads_more=True, listed=in_search_order(tree, listed, namespace=request.namespace))
+    listed = listed_tables(
+        all_names(context.catalog), context.catalog, context.metadata, columns=columns
+    )
+    return QueryPlan(
+        sql,
+        sql,
+        (),
+        tree=tree,
+        reads_more=True,
+        listed=in_search_order(tree, listed, namespace=request.namespace),
+    )
 
 
 def _parse(request: QueryRequest, parse: Parse, context: QueryContext) -> tuple[str, Json]:
@@ -102,19 +133,27 @@ def _scan(table: PlannedTable, context: QueryContext) -> Scan | None:
     source = table.target.source
     if not isinstance(source, PinnedTable) or table.target.part != "rows":
         return None
-    return context.cache.scan(context.scans, source.pointer, source.snapshot_id, source.schema, table.predicate)
+    return context.cache.scan(
+        context.scans, source.pointer, source.snapshot_id, source.schema, table.predicate
+    )
 
 
-def _targets(reads: Sequence[TableRead], request: QueryRequest, parse: Parse, context: QueryContext) -> dict[int, ReadTarget]:
+def _targets(
+    reads: Sequence[TableRead], request: QueryRequest, parse: Parse, context: QueryContext
+) -> dict[int, ReadTarget]:
     """What each name in the text stands for, by its place.
 
     Names of the engine's own tables and of files are left out.
     """
-    targets = {read.byte: ReadTarget(table) for read in reads if (table := _system_table(read, context))}
+    targets = {
+        read.byte: ReadTarget(table) for read in reads if (table := _system_table(read, context))
+    }
     others = [read for read in reads if read.byte not in targets]
     known, references = _resolve(others, request, context.catalog)
     pointers = known.tables
-    metadata = context.metadata({pointers[one.table] for one in references.values() if one.table in pointers})
+    metadata = context.metadata(
+        {pointers[one.table] for one in references.values() if one.table in pointers}
+    )
     for read in others:
         reference = references.get(read.byte)
         if reference is None:
@@ -130,13 +169,19 @@ def _targets(reads: Sequence[TableRead], request: QueryRequest, parse: Parse, co
 
 def _system_table(read: TableRead, context: QueryContext) -> SystemTable | None:
     name = tuple(part.casefold() for part in read.parts)
-    return SystemTable(name, context.system_tables[name]()) if name in context.system_tables else None
+    return (
+        SystemTable(name, context.system_tables[name]()) if name in context.system_tables else None
+    )
 
 
-def _view(reference: TableReference, at: str | None, parse: Parse, context: QueryContext) -> CatalogView:
+def _view(
+    reference: TableReference, at: str | None, parse: Parse, context: QueryContext
+) -> CatalogView:
     require_present(reference, at)
     if reference.table in context.expanding:
-        raise BadQuery(f"the view {reference.table} reads itself.", next="Create it again, over tables.")
+        raise BadQuery(
+            f"the view {reference.table} reads itself.", next="Create it again, over tables."
+        )
     inside = replace(context, expanding=context.expanding | {reference.table})
     return plan_view(
         reference.table,

@@ -23,7 +23,13 @@ class CatalogNames:
     def tables(self) -> dict[TableName, Pointer]:
         """The pointer of each table, foreign ones included."""
         found = dict(self.pointers)
-        found.update({one.name: Pointer(one.name, one.location) for one in self.foreign if one.name and one.kind == "table"})
+        found.update(
+            {
+                one.name: Pointer(one.name, one.location)
+                for one in self.foreign
+                if one.name and one.kind == "table"
+            }
+        )
         return found
 
     @property
@@ -57,7 +63,11 @@ def tables_named(catalog: Catalog, names: set[str]) -> CatalogNames:
 
 def with_views_and_foreign(catalog: Catalog, known: CatalogNames, names: set[str]) -> CatalogNames:
     """The same, with the views and foreign tables of these names."""
-    views = frozenset(view for view in catalog.views() if view.name.casefold() in {name.casefold() for name in names})
+    views = frozenset(
+        view
+        for view in catalog.views()
+        if view.name.casefold() in {name.casefold() for name in names}
+    )
     return CatalogNames(known.pointers, views, catalog.foreign(named=names))
 
 

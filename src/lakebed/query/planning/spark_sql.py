@@ -36,20 +36,28 @@ def plan_spark_query(request: QueryRequest, catalog: Catalog, *, timezone: str) 
     known = CatalogNames(catalog.pointers())
     try:
         references = _resolve(named, known, request)
-    except UnknownName:  # views and foreign tables are looked up only now, because that takes longer
+    except (
+        UnknownName
+    ):  # views and foreign tables are looked up only now, because that takes longer
         known = all_names(catalog)
         references = _resolve(named, known, request)
     pointers = known.tables
-    metadata = catalog.metadata({pointers[found.table] for _, _, found in references if found.table in pointers})
+    metadata = catalog.metadata(
+        {pointers[found.table] for _, _, found in references if found.table in pointers}
+    )
     pieces: list[Piece] = []
     views: dict[object, PlannedTable] = {}
     for names, table, found in references:
         if found.table not in pointers:
             pieces.append(Piece(names[0].start, names[-1].end, _view(found, request)))
             continue
-        pinned = pin_table(pointers[found.table], metadata[found.table], request.at, timezone=timezone)
+        pinned = pin_table(
+            pointers[found.table], metadata[found.table], request.at, timezone=timezone
+        )
         views.setdefault(found, PlannedTable(found.table.parts, ReadTarget(pinned, found.part)))
-        text = _pinned_text(pinned, found, aliased=bool(table.alias), own=_has_time_travel(reading, names))
+        text = _pinned_text(
+            pinned, found, aliased=bool(table.alias), own=_has_time_travel(reading, names)
+        )
         pieces.append(Piece(names[0].start, names[-1].end, text))
     text = reading.text[: reading.end]
     return QueryPlan(request.sql, replaced(text, pieces), tuple(views.values()), tuple(pieces))
@@ -58,7 +66,11 @@ def plan_spark_query(request: QueryRequest, catalog: Catalog, *, timezone: str) 
 def _resolve(
     named: "list[tuple[tuple[Token, ...], exp.Table]]", known: CatalogNames, request: QueryRequest
 ) -> "list[tuple[tuple[Token, ...], exp.Table, TableReference]]":
-    return [(names, table, found) for names, table in named if (found := _resolve_name(names, known, request.namespace))]
+    return [
+        (names, table, found)
+        for names, table in named
+        if (found := _resolve_name(names, known, request.namespace))
+    ]
 
 
 def _parse(sql: str) -> "tuple[LexedText, list[tuple[tuple[Token, ...], exp.Table]]]":
@@ -75,7 +87,9 @@ def _parse(sql: str) -> "tuple[LexedText, list[tuple[tuple[Token, ...], exp.Tabl
     return reading, list(_tables(reading, tree))
 
 
-def _tables(reading: "LexedText", tree: "exp.Expr") -> "Iterator[tuple[tuple[Token, ...], exp.Table]]":
+def _tables(
+    reading: "LexedText", tree: "exp.Expr"
+) -> "Iterator[tuple[tuple[Token, ...], exp.Table]]":
     from sqlglot import exp
 
     from lakebed.sql.checking.scans import is_cte, is_function
@@ -85,18 +99,26 @@ def _tables(reading: "LexedText", tree: "exp.Expr") -> "Iterator[tuple[tuple[Tok
         if not is_function(table) and not is_cte(table):
             names = reading.chain(place(table.parts[0]))
             if [part.name for part in table.parts] != [token.name for token in names]:
-                raise reading.source.error_at("this name cannot be checked.", at=place(table), next="Write it without comments.")
+                raise reading.source.error_at(
+                    "this name cannot be checked.",
+                    at=place(table),
+                    next="Write it without comments.",
+                )
             yield names, table
 
 
 def _view(reference: TableReference, request: QueryRequest) -> str:
     """A view of the catalog, which Spark reads over its present tables."""
     if reference.part != "rows" or request.at is not None:
-        raise BadQuery(f"{reference.table} is a view: it has no snapshots.", next="Query its tables instead.")
+        raise BadQuery(
+            f"{reference.table} is a view: it has no snapshots.", next="Query its tables instead."
+        )
     return reference.table.spark
 
 
-def _resolve_name(names: "tuple[Token, ...]", known: CatalogNames, namespace: str | None) -> TableReference | None:
+def _resolve_name(
+    names: "tuple[Token, ...]", known: CatalogNames, namespace: str | None
+) -> TableReference | None:
     """Spark's spelling: `ns.layer.table.snapshots` is a metadata table, and the catalog may come
     first.
     """
@@ -117,7 +139,9 @@ def _has_time_travel(reading: "LexedText", names: "tuple[Token, ...]") -> bool:
     return bool(after) and after[0].upper in _ITS_OWN
 
 
-def _pinned_text(pinned: PinnedTable, reference: TableReference, *, aliased: bool, own: bool) -> str:
+def _pinned_text(
+    pinned: PinnedTable, reference: TableReference, *, aliased: bool, own: bool
+) -> str:
     """The table at its snapshot, with the columns of its schema."""
     name = pinned.table.spark
     if reference.part != "rows":
@@ -128,4 +152,6 @@ def _pinned_text(pinned: PinnedTable, reference: TableReference, *, aliased: boo
     columns = as_of_schema(pinned.metadata, pinned.snapshot, pinned.schema)
     if not columns:
         return text
-    return f"(SELECT {', '.join(columns)} FROM {text})" + ("" if aliased else f" AS {spark_identifier(pinned.table.name)}")
+    return f"(SELECT {', '.join(columns)} FROM {text})" + (
+        "" if aliased else f" AS {spark_identifier(pinned.table.name)}"
+    )

@@ -20,15 +20,27 @@ from lakebed.query.results.result import QueryResult
 Format = Literal["table", "csv", "json", "ndjson", "parquet", "arrow"]
 FORMATS: tuple[Format, ...] = ("table", "csv", "json", "ndjson", "parquet", "arrow")
 BINARY = ("parquet", "arrow")
-_EXACT = 2**53 - 1  # larger integers are rounded by programs whose numbers are floats: JavaScript, jq
+_EXACT = (
+    2**53 - 1
+)  # larger integers are rounded by programs whose numbers are floats: JavaScript, jq
 
 
 def format_of(file: str) -> Format:
     """The format for a file, by its extension."""
     ending = file.rpartition(".")[2].lower()
-    found = next((one for one in FORMATS if one != "table" and ending in (one, {"ndjson": "jsonl"}.get(one))), None)
+    found = next(
+        (
+            one
+            for one in FORMATS
+            if one != "table" and ending in (one, {"ndjson": "jsonl"}.get(one))
+        ),
+        None,
+    )
     if found is None:
-        raise UsageError(f"{file} has no extension that names a format.", next=f"Add --format {'|'.join(FORMATS[1:])}.")
+        raise UsageError(
+            f"{file} has no extension that names a format.",
+            next=f"Add --format {'|'.join(FORMATS[1:])}.",
+        )
     return found
 
 
@@ -56,7 +68,9 @@ def new_file(path: str) -> Iterator[BinaryIO]:
             yield stream
         part.replace(target)
     except OSError as error:
-        raise UsageError(f"the file cannot be written: {error.strerror or error}.", where=path) from error
+        raise UsageError(
+            f"the file cannot be written: {error.strerror or error}.", where=path
+        ) from error
     finally:
         part.unlink(missing_ok=True)
 
@@ -97,7 +111,10 @@ def _ndjson(result: QueryResult, text: IO[str]) -> None:
 
 
 def _object(result: QueryResult, row: tuple[Any, ...]) -> str:
-    return json.dumps({name: plain(value) for name, value in zip(result.columns, row, strict=True)}, ensure_ascii=False)
+    return json.dumps(
+        {name: plain(value) for name, value in zip(result.columns, row, strict=True)},
+        ensure_ascii=False,
+    )
 
 
 def cell(value: Any) -> str:
@@ -125,7 +142,10 @@ def plain(value: Any) -> Any:
         case bytes() | bytearray() | memoryview():
             return bytes(value).hex()
         case Mapping():
-            return {key if isinstance(key, str) else cell(key): plain(inner) for key, inner in value.items()}
+            return {
+                key if isinstance(key, str) else cell(key): plain(inner)
+                for key, inner in value.items()
+            }
         case list() | tuple():
             return [plain(inner) for inner in value]
     return str(value)

@@ -1,7 +1,7 @@
 """The query log: one line of JSON for each query, one file for each day (UTC).
 
-A line is one write to a file opened for appending, so lines of several processes never mix. Any program can read the files,
-even while everything else is down.
+A line is one write to a file opened for appending, so lines of several processes never mix. Any
+program can read the files, even while everything else is down.
 """
 
 import json
@@ -76,8 +76,17 @@ def line_of(entry: QueryLogEntry) -> bytes:
     tables last.
     """
     values = {field.name: getattr(entry, field.name) for field in fields(entry)}
-    values |= {"ts": entry.ts.astimezone(UTC).isoformat(), "error": _cut(entry.error, _LONGEST_ERROR)}
-    for field, least in (("sql", 0), ("error", 0), ("params_redacted", 0), ("snapshot_ids", 0), ("tables", 0)):
+    values |= {
+        "ts": entry.ts.astimezone(UTC).isoformat(),
+        "error": _cut(entry.error, _LONGEST_ERROR),
+    }
+    for field, least in (
+        ("sql", 0),
+        ("error", 0),
+        ("params_redacted", 0),
+        ("snapshot_ids", 0),
+        ("tables", 0),
+    ):
         over = len(_encoded(values)) - LONGEST_LINE
         if over <= 0:
             break
@@ -116,8 +125,15 @@ def parse_line(line: str) -> QueryLogEntry | None:
     """
     try:
         values = json.loads(line)
-        known = {field.name: values[field.name] for field in fields(QueryLogEntry) if field.name in values}
-        known |= {name: tuple(known.get(name) or ()) for name in ("tables", "snapshot_ids", "params_redacted")}
+        known = {
+            field.name: values[field.name]
+            for field in fields(QueryLogEntry)
+            if field.name in values
+        }
+        known |= {
+            name: tuple(known.get(name) or ())
+            for name in ("tables", "snapshot_ids", "params_redacted")
+        }
         return QueryLogEntry(**known | {"ts": datetime.fromisoformat(known["ts"])})
     except (ValueError, KeyError, TypeError):
         return None
@@ -134,7 +150,11 @@ class QueryLog:
         line = line_of(entry)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self._file(entry.ts.astimezone(UTC).date()), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o640)
+            descriptor = os.open(
+                self._file(entry.ts.astimezone(UTC).date()),
+                os.O_WRONLY | os.O_APPEND | os.O_CREAT,
+                0o640,
+            )
             try:
                 return _written(descriptor, line)
             finally:
@@ -162,9 +182,16 @@ class QueryLog:
         columns = ", ".join(f"'{name}': '{kind}'" for name, kind in TYPES.items())
         found = ", ".join("'" + str(file).replace("'", "''") + "'" for file in self.files())
         if not found:
-            return "SELECT " + ", ".join(f'CAST(NULL AS {kind}) AS "{name}"' for name, kind in TYPES.items()) + " WHERE false"
+            return (
+                "SELECT "
+                + ", ".join(f'CAST(NULL AS {kind}) AS "{name}"' for name, kind in TYPES.items())
+                + " WHERE false"
+            )
         options = "format = 'newline_delimited', ignore_errors = true, maximum_object_size = 16384"
-        return f"SELECT * FROM read_json([{found}], {options}, columns = {{{columns}}}) WHERE id IS NOT NULL"
+        return (
+            f"SELECT * FROM read_json([{found}], {options}, columns = {{{columns}}}) WHERE id IS"
+            " NOT NULL"
+        )
 
 
 def _written(descriptor: int, line: bytes) -> bool:

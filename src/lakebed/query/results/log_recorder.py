@@ -39,7 +39,9 @@ class LogRecorder:
         if self._finished:
             return
         self._finished = True
-        tables = explain_plan(replace(plan, tree=None))  # the log does not say which columns were read
+        tables = explain_plan(
+            replace(plan, tree=None)
+        )  # the log does not say which columns were read
         self._log.write(
             replace(
                 self._entry(rows, error),
@@ -70,7 +72,9 @@ class LogRecorder:
         )
 
 
-def _status(error: LakebedError | None, *, untrusted: bool) -> Literal["ok", "error", "refused", "ended"]:
+def _status(
+    error: LakebedError | None, *, untrusted: bool
+) -> Literal["ok", "error", "refused", "ended"]:
     if error is None:
         return "ok"
     if isinstance(error, QueryEnded):

@@ -35,11 +35,15 @@ class Profile:
     operators: tuple[OperatorProfile, ...] = ()
 
 
-OnEnd = Callable[[int, LakebedError | None], None]  # how many rows were read, and the error that ended it
+OnEnd = Callable[
+    [int, LakebedError | None], None
+]  # how many rows were read, and the error that ended it
 
 
 class QueryResult(RowSource):
-    """Rows as of one moment, computed as they are read. Reading them again runs the query again, over the same snapshots.
+    """Rows as of one moment, computed as they are read.
+
+    Reading them again runs the query again, over the same snapshots.
 
     Close it or read it to the end: until then it keeps a connection.
     """
@@ -97,7 +101,9 @@ class QueryResult(RowSource):
 
         return pa.RecordBatchReader.from_batches(source.schema, batches())
 
-    def _limited(self, source: "pa.RecordBatchReader", reading: "_Pass") -> "Iterator[pa.RecordBatch]":
+    def _limited(
+        self, source: "pa.RecordBatchReader", reading: "_Pass"
+    ) -> "Iterator[pa.RecordBatch]":
         left = self._request.limit
         for batch in source:
             shown = batch if left is None else batch.slice(0, left)
@@ -160,7 +166,12 @@ class QueryResult(RowSource):
     def __enter__(self) -> "QueryResult":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
     def __del__(self) -> None:
@@ -178,7 +189,9 @@ class QueryResult(RowSource):
         limit = self._request.limit
         rows = self._run()
         try:
-            return self._html("Query result", rows.fetch(PREVIEW if limit is None else min(limit, PREVIEW)))
+            return self._html(
+                "Query result", rows.fetch(PREVIEW if limit is None else min(limit, PREVIEW))
+            )
         finally:
             rows.close()
 
@@ -186,11 +199,18 @@ class QueryResult(RowSource):
 class _Pass:
     """One reading of the rows, from the first to the last."""
 
-    def __init__(self, rows: QueryRows, ended: Callable[[QueryRows, int, LakebedError | None], None]) -> None:
+    def __init__(
+        self, rows: QueryRows, ended: Callable[[QueryRows, int, LakebedError | None], None]
+    ) -> None:
         self.rows, self.count, self._ended = rows, 0, ended
 
     def __enter__(self) -> "_Pass":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._ended(self.rows, self.count, error if isinstance(error, LakebedError) else None)

@@ -51,7 +51,9 @@ class RowSource(ABC):
         return self.to_arrow_batches().read_all()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Arrow's PyCapsule interface, so that `lake.write` and other libraries take this as it is."""
+        """Arrow's PyCapsule interface, so that `lake.write` and other libraries take this
+        as it is.
+        """
         return self.to_arrow_batches().__arrow_c_stream__(requested_schema)
 
     def to_pandas(self, *, dtype_backend: DtypeBackend | None = None) -> "pd.DataFrame":
@@ -80,9 +82,13 @@ class RowSource(ABC):
 
     def _html(self, title: str, rows: Sequence[tuple[Any, ...]] = ()) -> str:
         """A table for a notebook: the columns with their types, and some rows."""
-        heads = "".join(f"<th>{escape(name)}<br><small>{escape(type_)}</small></th>" for name, type_ in self.column_types)
+        heads = "".join(
+            f"<th>{escape(name)}<br><small>{escape(type_)}</small></th>"
+            for name, type_ in self.column_types
+        )
         body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows)
-        return f"<table><caption>{escape(title)}</caption><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+        caption = f"<caption>{escape(title)}</caption>"
+        return f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _cells(row: tuple[Any, ...]) -> str:

@@ -27,10 +27,14 @@ def sql_changing_setting(conf: Iterable[str]) -> str:
 def require_present(reference: TableReference, at: str | None) -> None:
     """Raise for a view at a point, or a metadata table of one: views have no snapshots."""
     if reference.part != "rows" or at is not None:
-        raise BadQuery(f"{reference.table} is a view: it has no snapshots.", next="Query its tables instead.")
+        raise BadQuery(
+            f"{reference.table} is a view: it has no snapshots.", next="Query its tables instead."
+        )
 
 
-def plan_view(name: TableName, catalog: Catalog, *, metadata: Metadata, planning: Planning, settings: str = "") -> CatalogView:
+def plan_view(
+    name: TableName, catalog: Catalog, *, metadata: Metadata, planning: Planning, settings: str = ""
+) -> CatalogView:
     """How a view is answered.
 
     With a setting that changes what Spark's SQL means, only Spark can.
@@ -49,7 +53,9 @@ def plan_view(name: TableName, catalog: Catalog, *, metadata: Metadata, planning
         return CatalogView(name, why=str(reason))
 
 
-def _over_tables(view: ViewMetadata, catalog: Catalog, metadata: Metadata, planning: Planning) -> QueryPlan:
+def _over_tables(
+    view: ViewMetadata, catalog: Catalog, metadata: Metadata, planning: Planning
+) -> QueryPlan:
     from lakebed.query.views.spark_selects import translate_view
 
     met: set[TableName] = set()
@@ -74,27 +80,46 @@ def _over_tables(view: ViewMetadata, catalog: Catalog, metadata: Metadata, plann
 def name_of(target: ReadTarget) -> TableName | None:
     """The table or view that a target reads; None for a system table."""
     what = target.source
-    return None if isinstance(what, SystemTable) else what.name if isinstance(what, CatalogView) else what.table
+    return (
+        None
+        if isinstance(what, SystemTable)
+        else what.name
+        if isinstance(what, CatalogView)
+        else what.table
+    )
 
 
-def listed_tables(known: CatalogNames, catalog: Catalog, metadata: Metadata, *, columns: bool) -> list[ListedTable]:
+def listed_tables(
+    known: CatalogNames, catalog: Catalog, metadata: Metadata, *, columns: bool
+) -> list[ListedTable]:
     """Everything that a query can name, for a listing; with columns if the statement needs them."""
     pointers = known.tables
     names = [name for name in (*pointers, *known.others - pointers.keys()) if not name.hidden]
     names.sort(key=lambda name: (isinstance(name, ForeignName), name.levels))
     if not columns:
         return [ListedTable(name, is_view=name not in pointers) for name in names]
-    tables = metadata([pointers[name] for name in names if name in pointers and not isinstance(name, ForeignName)])
+    tables = metadata(
+        [pointers[name] for name in names if name in pointers and not isinstance(name, ForeignName)]
+    )
     for name in names:
         if name in pointers and isinstance(name, ForeignName):
             with suppress(LakebedError):  # a damaged foreign table must not break the listing
                 tables |= metadata([pointers[name]])
     views = {name: view for name in names if name not in pointers and (view := catalog.view(name))}
-    return [_listed(name, tables.get(name) or views[name]) for name in names if name in tables or name in views]
+    return [
+        _listed(name, tables.get(name) or views[name])
+        for name in names
+        if name in tables or name in views
+    ]
 
 
 def _listed(name: TableName, what: ViewMetadata | TableMetadata) -> ListedTable:
-    return ListedTable(name, what.columns, what.properties.get("comment", ""), is_view=isinstance(what, ViewMetadata))
+    return ListedTable(
+        name,
+        what.columns,
+        what.properties.get("comment", ""),
+        is_view=isinstance(what, ViewMetadata),
+    )
 
 
 def _full_name(parts: tuple[str, ...], view: ViewMetadata) -> tuple[str, ...]:
@@ -108,7 +133,9 @@ def _full_name(parts: tuple[str, ...], view: ViewMetadata) -> tuple[str, ...]:
     return parts[1:] if parts[0] == CATALOG else parts
 
 
-def _found(levels: tuple[str, ...], catalog: Catalog, metadata: Metadata) -> tuple[TableName, Sequence[Column]]:
+def _found(
+    levels: tuple[str, ...], catalog: Catalog, metadata: Metadata
+) -> tuple[TableName, Sequence[Column]]:
     names = {levels[-1]}
     known = with_views_and_foreign(catalog, tables_named(catalog, names), names)
     for table, pointer in known.tables.items():

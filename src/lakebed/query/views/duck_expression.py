@@ -14,9 +14,18 @@ if TYPE_CHECKING:
 WHOLE = ("int", "long")
 FLOATS = ("float", "double")
 _SIMPLE = (*WHOLE, "boolean", "date", "timestamp", "timestamptz", "string", "binary")
-_DUCKDB = {"int": "INTEGER", "long": "BIGINT", "double": "DOUBLE", "string": "VARCHAR", "boolean": "BOOLEAN", "date": "DATE"}
+_DUCKDB = {
+    "int": "INTEGER",
+    "long": "BIGINT",
+    "double": "DOUBLE",
+    "string": "VARCHAR",
+    "boolean": "BOOLEAN",
+    "date": "DATE",
+}
 DECIMAL = re.compile(r"decimal\((\d+), ?(\d+)\)")
-_OTHERWISE = re.compile(r"\b(uuid|time|unknown|variant|geo\w+)\b|_ns|fixed")  # Spark shows these as something else
+_OTHERWISE = re.compile(
+    r"\b(uuid|time|unknown|variant|geo\w+)\b|_ns|fixed"
+)  # Spark shows these as something else
 
 
 class NotEquivalent(Exception):
@@ -38,7 +47,11 @@ class DuckExpression:
 
 def require_only(node: "exp.Expr", *known: str) -> None:
     """Raise `NotEquivalent` for a node with other parts than these."""
-    more = sorted(key for key, value in node.args.items() if value not in (None, False, []) and key not in known)
+    more = sorted(
+        key
+        for key, value in node.args.items()
+        if value not in (None, False, []) and key not in known
+    )
     if more:
         raise NotEquivalent(f"{node_name(node)} with {more[0].rstrip('_').replace('_', ' ')}")
 

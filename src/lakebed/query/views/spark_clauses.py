@@ -56,7 +56,9 @@ def find_column(sources: Sequence[FromItem], qualifier: str, name: str) -> DuckE
     return found[0]
 
 
-def select_items(node: "exp.Expr", sources: Sequence[FromItem], values: ExpressionTranslator) -> Iterator[SelectItem]:
+def select_items(
+    node: "exp.Expr", sources: Sequence[FromItem], values: ExpressionTranslator
+) -> Iterator[SelectItem]:
     """The columns that one item of the SELECT gives: one, or for a star all of its sources."""
     from sqlglot import exp
 
@@ -76,7 +78,9 @@ def _star_items(node: "exp.Expr", sources: Sequence[FromItem]) -> Iterator[Selec
     require_only(node if isinstance(node, exp.Star) else node.this)
     require_only(node, "this", "table")
     qualifier = node.text("table").lower()
-    starred = [one for one in sources if isinstance(node, exp.Star) or one.qualifier.lower() == qualifier]
+    starred = [
+        one for one in sources if isinstance(node, exp.Star) or one.qualifier.lower() == qualifier
+    ]
     if not starred or (isinstance(node, exp.Column) and len(starred) > 1):
         raise NotEquivalent("a star")
     for source in starred:
@@ -84,7 +88,9 @@ def _star_items(node: "exp.Expr", sources: Sequence[FromItem]) -> Iterator[Selec
             yield SelectItem(name, column_value(source.alias, name, type_))
 
 
-def named_items(items: Sequence[SelectItem], wanted: tuple[TypedColumn, ...] | None, *, distinct: bool) -> list[SelectItem]:
+def named_items(
+    items: Sequence[SelectItem], wanted: tuple[TypedColumn, ...] | None, *, distinct: bool
+) -> list[SelectItem]:
     """The columns of a SELECT under the names that must come out."""
     if wanted is None:
         names = [item.name.lower() for item in items]
@@ -97,7 +103,9 @@ def named_items(items: Sequence[SelectItem], wanted: tuple[TypedColumn, ...] | N
         found = [replace(item, name=name) for item, (name, _) in zip(items, wanted, strict=False)]
         for item, (name, type_) in zip(found, wanted, strict=True):
             if item.value.type != type_:
-                raise NotEquivalent(f"{name}, which is {item.value.type} and was {type_} when the view was made")
+                raise NotEquivalent(
+                    f"{name}, which is {item.value.type} and was {type_} when the view was made"
+                )
     for item in found:
         type_ = item.value.type
         if not is_same_type(type_) or type_.startswith(("a ", "null")):
@@ -136,7 +144,9 @@ def on_clause(join: "exp.Expr", sources: Sequence[FromItem]) -> str:
     clause = join.args.get("on")
     if clause is None:
         return ""
-    found = ExpressionTranslator(lambda qualifier, name: find_column(sources, qualifier, name)).condition(clause)
+    found = ExpressionTranslator(
+        lambda qualifier, name: find_column(sources, qualifier, name)
+    ).condition(clause)
     if found.aggregates:
         raise NotEquivalent("an aggregate in a join")
     return f" ON {found.text}"
@@ -154,7 +164,9 @@ def where_clause(node: "exp.Expr", values: ExpressionTranslator) -> str:
     return f"WHERE {found.text}"
 
 
-def group_clause(node: "exp.Expr", values: ExpressionTranslator, items: Sequence[SelectItem]) -> str:
+def group_clause(
+    node: "exp.Expr", values: ExpressionTranslator, items: Sequence[SelectItem]
+) -> str:
     """GROUP BY, or nothing; items may be named by position."""
     from sqlglot import exp
 
@@ -182,7 +194,9 @@ def _at_position(literal: "exp.Expr", items: Sequence[SelectItem]) -> SelectItem
     return items[place - 1]
 
 
-def having_clause(node: "exp.Expr", values: ExpressionTranslator, items: Sequence[SelectItem]) -> str:
+def having_clause(
+    node: "exp.Expr", values: ExpressionTranslator, items: Sequence[SelectItem]
+) -> str:
     """HAVING, or nothing."""
     from sqlglot import exp
 
@@ -207,7 +221,11 @@ def order_clause(node: "exp.Expr", items: Sequence[SelectItem]) -> str:
     found = []
     for one in clause.expressions:
         require_only(one, "this", "desc", "nulls_first")
-        names = [number for number, item in enumerate(items, 1) if item.name.lower() == one.this.name.lower()]
+        names = [
+            number
+            for number, item in enumerate(items, 1)
+            if item.name.lower() == one.this.name.lower()
+        ]
         plain = isinstance(one.this, exp.Column) and not one.this.text("table") and len(names) == 1
         if not plain or not is_groupable(items[names[0] - 1].value.type):
             raise NotEquivalent("ORDER BY of something else than a column of the SELECT")

@@ -1,8 +1,9 @@
 """Expressions in Spark's SQL that mean the same in DuckDB, translated into DuckDB's SQL.
 
-Only what is listed here is translated, each with the types it was tried with (`tests/query/test_views_alike.py` asks both
-engines, over unusual rows). Left out on purpose is what the two do differently or may do in another order: division, sums
-of floats, upper and lower case, LIKE, substrings of numbers, and arithmetic that is guarded by a condition.
+Only what is listed here is translated, each with the types it was tried with
+(`tests/query/test_views_alike.py` asks both engines, over unusual rows). Left out on purpose is
+what the two do differently or may do in another order: division, sums of floats, upper and lower
+case, LIKE, substrings of numbers, and arithmetic that is guarded by a condition.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,12 +20,30 @@ from lakebed.query.views.duck_expression import (
     node_name,
     require_only,
 )
-from lakebed.query.views.typed_values import NULL_TYPE, boolean, choose, compare, is_day, literal, null, number, one_type
+from lakebed.query.views.typed_values import (
+    NULL_TYPE,
+    boolean,
+    choose,
+    compare,
+    is_day,
+    literal,
+    null,
+    number,
+    one_type,
+)
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-_COMPARED = {"EQ": "=", "NEQ": "<>", "GT": ">", "GTE": ">=", "LT": "<", "LTE": "<=", "NullSafeEQ": "IS NOT DISTINCT FROM"}
+_COMPARED = {
+    "EQ": "=",
+    "NEQ": "<>",
+    "GT": ">",
+    "GTE": ">=",
+    "LT": "<",
+    "LTE": "<=",
+    "NullSafeEQ": "IS NOT DISTINCT FROM",
+}
 _ARITHMETIC = {"Add": "+", "Sub": "-", "Mul": "*"}
 
 
@@ -50,10 +69,11 @@ class ExpressionTranslator:
             require_only(node, "this", "expression")
             return self._arithmetic(node.this, node.expression, _ARITHMETIC[kind])
         known: Mapping[str, Callable[[exp.Expr], DuckExpression]] = {
-            "Column": self._named, "Literal": literal, "Neg": self._negative, "Boolean": boolean, "Null": null,
-            "And": self._both, "Or": self._both, "Not": self._not, "Is": self._is_null, "In": self._among,
-            "Between": self._between, "Case": self._case, "If": self._if, "Coalesce": self._coalesce, "Cast": self._cast,
-            "TryCast": self._cast, "Count": self._count, "Sum": self._sum, "Min": self._extreme, "Max": self._extreme,
+            "Column": self._named, "Literal": literal, "Neg": self._negative, "Boolean": boolean,
+            "Null": null, "And": self._both, "Or": self._both, "Not": self._not,
+            "Is": self._is_null, "In": self._among, "Between": self._between, "Case": self._case,
+            "If": self._if, "Coalesce": self._coalesce, "Cast": self._cast, "TryCast": self._cast,
+            "Count": self._count, "Sum": self._sum, "Min": self._extreme, "Max": self._extreme,
         }  # fmt: skip
         if kind == "Paren":
             require_only(node, "this")
@@ -90,13 +110,19 @@ class ExpressionTranslator:
         if any(side.type not in WHOLE for side in sides):
             raise NotEquivalent(f"arithmetic of {' and '.join(side.type for side in sides)}")
         type_ = "long" if any(side.type == "long" for side in sides) else "int"
-        return DuckExpression(f"({cast(sides[0])} {sign} {cast(sides[1])})", type_, any(side.aggregates for side in sides))
+        return DuckExpression(
+            f"({cast(sides[0])} {sign} {cast(sides[1])})",
+            type_,
+            any(side.aggregates for side in sides),
+        )
 
     def _both(self, node: "exp.Expr") -> DuckExpression:
         require_only(node, "this", "expression")
         left, right = self.condition(node.this), self.condition(node.expression)
         sign = type(node).__name__.upper()
-        return DuckExpression(f"({left.text} {sign} {right.text})", "boolean", left.aggregates or right.aggregates)
+        return DuckExpression(
+            f"({left.text} {sign} {right.text})", "boolean", left.aggregates or right.aggregates
+        )
 
     def _not(self, node: "exp.Expr") -> DuckExpression:
         require_only(node, "this")
@@ -114,51 +140,77 @@ class ExpressionTranslator:
         require_only(node, "this", "expressions")
         found = self.of(node.this, condition=True)
         each = [compare(found, self.of(one, condition=True), "=") for one in node.expressions]
-        if found.type in FLOATS or not all(type(one).__name__ in ("Literal", "Neg") for one in node.expressions):
+        if found.type in FLOATS or not all(
+            type(one).__name__ in ("Literal", "Neg") for one in node.expressions
+        ):
             raise NotEquivalent("IN of something else than literals")
-        return DuckExpression(f"({' OR '.join(one.text for one in each)})", "boolean", found.aggregates)
+        return DuckExpression(
+            f"({' OR '.join(one.text for one in each)})", "boolean", found.aggregates
+        )
 
     def _between(self, node: "exp.Expr") -> DuckExpression:
         require_only(node, "this", "low", "high")
         found = self.of(node.this, condition=True)
         low = compare(found, self.of(node.args["low"], condition=True), ">=")
         high = compare(found, self.of(node.args["high"], condition=True), "<=")
-        return DuckExpression(f"({low.text} AND {high.text})", "boolean", low.aggregates or high.aggregates)
+        return DuckExpression(
+            f"({low.text} AND {high.text})", "boolean", low.aggregates or high.aggregates
+        )
 
     def _case(self, node: "exp.Expr") -> DuckExpression:
         require_only(node, "this", "ifs", "default")
         for branch in node.args["ifs"]:
             require_only(branch, "this", "true")
         conditions = [branch.this for branch in node.args["ifs"]]
-        when = [self._compared(node.this, one, "=") if node.this else self.condition(one) for one in conditions]
+        when = [
+            self._compared(node.this, one, "=") if node.this else self.condition(one)
+            for one in conditions
+        ]
         then = [self.of(branch.args["true"], condition=True) for branch in node.args["ifs"]]
         default = node.args.get("default")
-        return choose(when, then, self.of(default, condition=True) if default else DuckExpression("NULL", NULL_TYPE))
+        return choose(
+            when,
+            then,
+            self.of(default, condition=True) if default else DuckExpression("NULL", NULL_TYPE),
+        )
 
     def _if(self, node: "exp.Expr") -> DuckExpression:
         require_only(node, "this", "true", "false")
         default = node.args.get("false")
         other = self.of(default, condition=True) if default else DuckExpression("NULL", NULL_TYPE)
-        return choose([self.condition(node.this)], [self.of(node.args["true"], condition=True)], other)
+        return choose(
+            [self.condition(node.this)], [self.of(node.args["true"], condition=True)], other
+        )
 
     def _coalesce(self, node: "exp.Expr") -> DuckExpression:
         require_only(node, "this", "expressions")
         each = [self.of(one, condition=True) for one in (node.this, *node.expressions)]
-        return DuckExpression(f"coalesce({', '.join(map(cast, each))})", one_type(each), any(one.aggregates for one in each))
+        return DuckExpression(
+            f"coalesce({', '.join(map(cast, each))})",
+            one_type(each),
+            any(one.aggregates for one in each),
+        )
 
     def _cast(self, node: "exp.Expr") -> DuckExpression:
         require_only(node, "this", "to", "_type")
         require_only(node.args["to"], "this")
         to = node.args["to"].this.name
         inner = node.this
-        if to == "DATE" and type(inner).__name__ == "Literal" and inner.is_string and is_day(inner.this):
+        if (
+            to == "DATE"
+            and type(inner).__name__ == "Literal"
+            and inner.is_string
+            and is_day(inner.this)
+        ):
             return DuckExpression(f"DATE '{inner.this}'", "date")
         if to == "DOUBLE" and type(inner).__name__ == "Literal" and not inner.is_string:
             return DuckExpression(f"CAST('{inner.this}' AS DOUBLE)", "double")
         found = self.of(inner, condition=True)
         wanted = {"INT": "int", "BIGINT": "long"}.get(to)
         if found.type == wanted or (found.type == "int" and wanted == "long"):
-            return DuckExpression(cast(DuckExpression(found.text, wanted)), wanted, found.aggregates)
+            return DuckExpression(
+                cast(DuckExpression(found.text, wanted)), wanted, found.aggregates
+            )
         raise NotEquivalent(f"a cast of {found.type} to {to.lower()}")
 
     def _count(self, node: "exp.Expr") -> DuckExpression:
@@ -172,7 +224,9 @@ class ExpressionTranslator:
             require_only(node.this, "expressions")
             if len(node.this.expressions) != 1 or not is_groupable(inner.type):
                 raise NotEquivalent(f"count of distinct values of {inner.type}")
-        return DuckExpression(f"count({'DISTINCT ' if distinct else ''}{inner.text})", "long", aggregates=True)
+        return DuckExpression(
+            f"count({'DISTINCT ' if distinct else ''}{inner.text})", "long", aggregates=True
+        )
 
     def _sum(self, node: "exp.Expr") -> DuckExpression:
         require_only(node, "this")
@@ -182,7 +236,9 @@ class ExpressionTranslator:
         decimal = DECIMAL.fullmatch(inner.type)
         if decimal is None or int(decimal[1]) > 28:
             raise NotEquivalent(f"a sum of {inner.type}")
-        found = DuckExpression(f"sum({inner.text})", f"decimal({int(decimal[1]) + 10}, {decimal[2]})", aggregates=True)
+        found = DuckExpression(
+            f"sum({inner.text})", f"decimal({int(decimal[1]) + 10}, {decimal[2]})", aggregates=True
+        )
         return DuckExpression(cast(found), found.type, aggregates=True)
 
     def _extreme(self, node: "exp.Expr") -> DuckExpression:

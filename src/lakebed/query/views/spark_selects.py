@@ -30,7 +30,9 @@ from lakebed.query.views.spark_expressions import ExpressionTranslator
 if TYPE_CHECKING:
     from sqlglot import exp
 
-Find = Callable[[tuple[str, ...]], tuple[TableName, Sequence[Column]]]  # what a view's SQL names; `NotEquivalent` if nothing
+Find = Callable[
+    [tuple[str, ...]], tuple[TableName, Sequence[Column]]
+]  # what a view's SQL names; `NotEquivalent` if nothing
 _DEEPEST = 30
 
 
@@ -66,7 +68,10 @@ class _SelectTranslator:
         self._find, self._numbers, self._deep = find, count(), 0
 
     def query(
-        self, node: "exp.Expr", ctes: Mapping[str, "exp.Expr"], wanted: tuple[TypedColumn, ...] | None = None
+        self,
+        node: "exp.Expr",
+        ctes: Mapping[str, "exp.Expr"],
+        wanted: tuple[TypedColumn, ...] | None = None,
     ) -> DuckSelect:
         """`wanted` are the columns that must come out, by position; further ones are dropped."""
         from sqlglot import exp
@@ -84,7 +89,12 @@ class _SelectTranslator:
             raise NotEquivalent(node_name(node))
         return self._select(node, ctes, wanted)
 
-    def _union(self, node: "exp.Expr", ctes: "Mapping[str, exp.Expr]", wanted: tuple[TypedColumn, ...] | None) -> DuckSelect:
+    def _union(
+        self,
+        node: "exp.Expr",
+        ctes: "Mapping[str, exp.Expr]",
+        wanted: tuple[TypedColumn, ...] | None,
+    ) -> DuckSelect:
         require_only(node, "this", "expression", "distinct", "with_")
         if node.args.get("distinct") is not False:
             raise NotEquivalent("a union without ALL")
@@ -92,8 +102,24 @@ class _SelectTranslator:
         right = self.query(node.expression, ctes, left.columns)
         return DuckSelect(f"({left.text}) UNION ALL ({right.text})", left.columns)
 
-    def _select(self, node: "exp.Expr", ctes: "Mapping[str, exp.Expr]", wanted: tuple[TypedColumn, ...] | None) -> DuckSelect:
-        require_only(node, "expressions", "from_", "joins", "where", "group", "having", "distinct", "order", "with_")
+    def _select(
+        self,
+        node: "exp.Expr",
+        ctes: "Mapping[str, exp.Expr]",
+        wanted: tuple[TypedColumn, ...] | None,
+    ) -> DuckSelect:
+        require_only(
+            node,
+            "expressions",
+            "from_",
+            "joins",
+            "where",
+            "group",
+            "having",
+            "distinct",
+            "order",
+            "with_",
+        )
         sources, origin = self._from(node, ctes)
         values = ExpressionTranslator(lambda qualifier, name: find_column(sources, qualifier, name))
         items = [item for one in node.expressions for item in select_items(one, sources, values)]
@@ -107,7 +133,9 @@ class _SelectTranslator:
             having_clause(node, values, items),
             order_clause(node, named),
         ]
-        return DuckSelect(" ".join(filter(None, clauses)), tuple((item.name, item.value.type) for item in named))
+        return DuckSelect(
+            " ".join(filter(None, clauses)), tuple((item.name, item.value.type) for item in named)
+        )
 
     def _from(self, node: "exp.Expr", ctes: "Mapping[str, exp.Expr]") -> tuple[list[FromItem], str]:
         origin = node.args.get("from_")
@@ -134,7 +162,9 @@ class _SelectTranslator:
             require_only(node, "this", "alias")
             rows = self.query(node.this, ctes)
             return FromItem(alias, node.alias, rows.columns), f"({rows.text}) AS {alias}"
-        if not isinstance(node, exp.Table) or not all(isinstance(part, exp.Identifier) for part in node.parts):
+        if not isinstance(node, exp.Table) or not all(
+            isinstance(part, exp.Identifier) for part in node.parts
+        ):
             raise NotEquivalent("something else than a table in FROM")
         require_only(node, "this", "db", "catalog", "alias")
         parts = tuple(part.name for part in node.parts)
@@ -142,7 +172,9 @@ class _SelectTranslator:
             cte = ctes[parts[0].lower()]
             earlier = {name: one for name, one in ctes.items() if one is not cte}
             rows = self.query(cte, earlier)
-            return FromItem(alias, node.alias or parts[0], rows.columns), f"({rows.text}) AS {alias}"
+            return FromItem(
+                alias, node.alias or parts[0], rows.columns
+            ), f"({rows.text}) AS {alias}"
         table, columns = self._find(parts)
         kept = tuple((column.name, column.type) for column in columns)
         return FromItem(alias, node.alias or parts[-1], kept), f"{table.duckdb} AS {alias}"

@@ -5,7 +5,15 @@ from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING
 
-from lakebed.query.views.duck_expression import FLOATS, WHOLE, DuckExpression, NotEquivalent, cast, is_groupable, is_same_type
+from lakebed.query.views.duck_expression import (
+    FLOATS,
+    WHOLE,
+    DuckExpression,
+    NotEquivalent,
+    cast,
+    is_groupable,
+    is_same_type,
+)
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -18,10 +26,14 @@ def compare(left: DuckExpression, right: DuckExpression, sign: str) -> DuckExpre
     """Two values compared; `NotEquivalent` for types that the engines compare differently."""
     sides = [_as_double(one, other) for one, other in ((left, right), (right, left))]
     types = {side.type for side in sides}
-    same = len(types) == 1 and (is_groupable(left.type) or (types <= set(FLOATS) and "DISTINCT" not in sign))
+    same = len(types) == 1 and (
+        is_groupable(left.type) or (types <= set(FLOATS) and "DISTINCT" not in sign)
+    )
     if not (same or types == set(WHOLE)) or (types == {"boolean"} and sign not in ("=", "<>")):
         raise NotEquivalent(f"{left.type} compared with {right.type}")
-    return DuckExpression(f"({sides[0].text} {sign} {sides[1].text})", "boolean", left.aggregates or right.aggregates)
+    return DuckExpression(
+        f"({sides[0].text} {sign} {sides[1].text})", "boolean", left.aggregates or right.aggregates
+    )
 
 
 def _as_double(value: DuckExpression, other: DuckExpression) -> DuckExpression:
@@ -31,10 +43,14 @@ def _as_double(value: DuckExpression, other: DuckExpression) -> DuckExpression:
     return DuckExpression(f"CAST('{value.literal}' AS DOUBLE)", "double")
 
 
-def choose(when: Sequence[DuckExpression], then: Sequence[DuckExpression], default: DuckExpression) -> DuckExpression:
+def choose(
+    when: Sequence[DuckExpression], then: Sequence[DuckExpression], default: DuckExpression
+) -> DuckExpression:
     """A CASE over conditions and results of one type."""
     results = [*then, default]
-    branches = " ".join(f"WHEN {one.text} THEN {cast(two)}" for one, two in zip(when, then, strict=True))
+    branches = " ".join(
+        f"WHEN {one.text} THEN {cast(two)}" for one, two in zip(when, then, strict=True)
+    )
     return DuckExpression(
         f"(CASE {branches} ELSE {cast(default)} END)",
         one_type(results),
@@ -62,7 +78,9 @@ def literal(node: "exp.Expr") -> DuckExpression:
 def number(text: str) -> DuckExpression:
     """A number as an int, a long or a decimal."""
     if re.fullmatch(r"-?\d+", text) and -(2**63) <= int(text) < 2**63:
-        return DuckExpression(f"({text})", "int" if -(2**31) <= int(text) < 2**31 else "long", literal=text)
+        return DuckExpression(
+            f"({text})", "int" if -(2**31) <= int(text) < 2**31 else "long", literal=text
+        )
     if re.fullmatch(r"-?\d*\.?\d*", text):
         return DuckExpression(text, "a decimal number", literal=text)
     raise NotEquivalent(f"the number {text}")

@@ -14,7 +14,9 @@ def always_returns(node: exp.Expr) -> bool:
         case exp.Subquery():
             return not _has(node, *_DROP_AFTERWARDS, *_DROP_OR_ADD) and always_returns(node.this)
         case exp.Union():
-            return not _has(node, "offset") and (always_returns(node.this) or always_returns(node.expression))
+            return not _has(node, "offset") and (
+                always_returns(node.this) or always_returns(node.expression)
+            )
         case exp.Values():
             return bool(node.expressions)
         case exp.Select() if not _has(node, *_DROP_AFTERWARDS):
@@ -42,7 +44,9 @@ def _aggregates(node: exp.Expr) -> bool:
     """Whether it is an aggregate; count(*) OVER () is not, nor is one inside a subquery."""
     if isinstance(node, exp.Query | exp.Window):
         return False
-    return isinstance(node, exp.AggFunc) or any(_aggregates(child) for child in node.iter_expressions())
+    return isinstance(node, exp.AggFunc) or any(
+        _aggregates(child) for child in node.iter_expressions()
+    )
 
 
 def _reads_one(select: exp.Select) -> bool:
@@ -52,7 +56,9 @@ def _reads_one(select: exp.Select) -> bool:
         return True
     table = clause.this
     if isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier) and not table.db:
-        query = {cte.alias.casefold(): cte.this for cte in _visible(select)}.get(table.name.casefold())
+        query = {cte.alias.casefold(): cte.this for cte in _visible(select)}.get(
+            table.name.casefold()
+        )
         return query is not None and not _has(table, *_DROP_OR_ADD) and always_returns(query)
     return isinstance(table, exp.Subquery | exp.Values) and always_returns(table)
 

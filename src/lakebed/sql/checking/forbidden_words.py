@@ -11,7 +11,9 @@ QUERY_BEGINS = {"SELECT", "WITH", "FROM", "VALUES", "TABLE"}
 _BEFORE_QUERY = {"", "(", ")", "UNION", "EXCEPT", "INTERSECT", "MINUS", "ALL", "DISTINCT"}
 
 # Spark never reads these as a name, even after AS; other parsers do.
-_NEVER_NAMES = re.compile("ANTI|CROSS|EXCEPT|FULL|INNER|INTERSECT|JOIN|LATERAL|LEFT|MINUS|NATURAL|ON|RIGHT|SEMI|UNION|USING")
+_NEVER_NAMES = re.compile(
+    "ANTI|CROSS|EXCEPT|FULL|INNER|INTERSECT|JOIN|LATERAL|LEFT|MINUS|NATURAL|ON|RIGHT|SEMI|UNION|USING"
+)
 
 # Spark reads these as a name where no clause can follow; other parsers see an empty clause.
 _CLAUSES = re.compile("SELECT|FROM|WITH|VALUES|WHERE|HAVING|LIMIT|JOIN|LATERAL|UNION|ON")
@@ -21,7 +23,13 @@ _AFTER_COMMA = re.compile("FROM|WHERE|HAVING|LIMIT|JOIN|UNION|INTERSECT|ON|USING
 _BEFORE_BY = re.compile("GROUP|ORDER|SORT|CLUSTER|DISTRIBUTE|PARTITION|CONNECT")
 
 # Options on how Iceberg reads; others choose a snapshot or branch, bypassing what ref() pins.
-_HARMLESS_OPTIONS = {"split-size", "lookback", "file-open-cost", "vectorization-enabled", "batch-size"}
+_HARMLESS_OPTIONS = {
+    "split-size",
+    "lookback",
+    "file-open-cost",
+    "vectorization-enabled",
+    "batch-size",
+}
 
 # Spark's data sources: as the first part of a table's name they make the rest a path.
 _FORMAT = re.compile(
@@ -65,18 +73,32 @@ def _refuse_no_query(reading: LexedText) -> None:
     if opening is None:
         raise source.error_at("there is no query.", next="Write one SELECT.")
     if opening.upper not in QUERY_BEGINS:
-        what = f"{opening.upper or opening.text} does not begin a query: only SELECT, WITH, FROM, VALUES and TABLE do."
-        raise source.error_at(what, at=opening.start, next="Write one SELECT; Lakebed writes its result to the table.")
+        what = (
+            f"{opening.upper or opening.text} does not begin a query: only SELECT, WITH, FROM,"
+            " VALUES and TABLE do."
+        )
+        raise source.error_at(
+            what, at=opening.start, next="Write one SELECT; Lakebed writes its result to the table."
+        )
     for index, token in enumerate(tokens):
         if token.upper == ";" and any(later.upper != ";" for later in tokens[index:]):
-            raise source.error_at("there are several statements.", at=token.start, next="Leave one query, and no ; inside it.")
+            raise source.error_at(
+                "there are several statements.",
+                at=token.start,
+                next="Leave one query, and no ; inside it.",
+            )
 
 
 def _refuse_substitution(source: SourceText, text: str) -> None:
     at = text.find("${")
     if at >= 0:
-        what = "Spark would put a setting or an environment variable in place of ${…}, even inside quotes."
-        raise source.error_at(what, at=at, next="Use {{ var(…) }}, or write the $ and the { apart: concat('$', '{').")
+        what = (
+            "Spark would put a setting or an environment variable in place of ${…}, even inside"
+            " quotes."
+        )
+        raise source.error_at(
+            what, at=at, next="Use {{ var(…) }}, or write the $ and the { apart: concat('$', '{')."
+        )
 
 
 def _refuse_unbalanced(source: SourceText, tokens: tuple[Token, ...]) -> None:
@@ -86,29 +108,55 @@ def _refuse_unbalanced(source: SourceText, tokens: tuple[Token, ...]) -> None:
         if token.upper in ("(", "["):
             opened.append(token)
         elif token.upper in closing and (not opened or opened.pop().upper != closing[token.upper]):
-            raise source.error_at(f"a {token.text} closes nothing.", at=token.start, next="Check the brackets.")
+            raise source.error_at(
+                f"a {token.text} closes nothing.", at=token.start, next="Check the brackets."
+            )
     if opened:
-        raise source.error_at(f"a {opened[-1].text} is not closed.", at=opened[-1].start, next="Check the brackets.")
+        raise source.error_at(
+            f"a {opened[-1].text} is not closed.", at=opened[-1].start, next="Check the brackets."
+        )
 
 
 def _wrong_word(source: SourceText, tokens: tuple[Token, ...], index: int) -> BadPipeline | None:
     """The error for a token, judged by its neighbours; none for most."""
     token, before, after = tokens[index], _near(tokens, index - 1), _near(tokens, index + 1)
     if token.kind is TokenKind.STRING and (after.upper in ("(", ".") or before.upper == "."):
-        return source.error_at("a quoted text stands in place of a name.", at=token.start, next="Put backticks around names.")
+        return source.error_at(
+            "a quoted text stands in place of a name.",
+            at=token.start,
+            next="Put backticks around names.",
+        )
     if token.is_name and after.upper == "(" and (why := DENIED.get(token.name.casefold())):
-        return source.error_at(f"{token.name}() {why}.", at=token.start, next="Write this step as a Python pipeline.")
-    if token.is_name and after.upper == "." and is_format(token.name) and is_path(_near(tokens, index + 2).name):
+        return source.error_at(
+            f"{token.name}() {why}.", at=token.start, next="Write this step as a Python pipeline."
+        )
+    if (
+        token.is_name
+        and after.upper == "."
+        and is_format(token.name)
+        and is_path(_near(tokens, index + 2).name)
+    ):
         return paths_are_no_tables(source, token)
     if token.kind is not TokenKind.WORD or before.upper == ".":
         return None
     if before.upper == "AS" and _NEVER_NAMES.fullmatch(token.upper):
-        return source.error_at(f"{token.upper} cannot be a bare name.", at=token.start, next="Put backticks around it.")
+        return source.error_at(
+            f"{token.upper} cannot be a bare name.", at=token.start, next="Put backticks around it."
+        )
     if before.upper == "," and (
-        _AFTER_COMMA.fullmatch(token.upper) or (after.upper == "BY" and _BEFORE_BY.fullmatch(token.upper))
+        _AFTER_COMMA.fullmatch(token.upper)
+        or (after.upper == "BY" and _BEFORE_BY.fullmatch(token.upper))
     ):
-        return source.error_at("there is a comma too many.", at=before.start, next="Remove it, or put backticks around the name.")
-    if reads_table(tokens, index) or is_values_as_name(tokens, index) or has_harmless_options(tokens, index):
+        return source.error_at(
+            "there is a comma too many.",
+            at=before.start,
+            next="Remove it, or put backticks around the name.",
+        )
+    if (
+        reads_table(tokens, index)
+        or is_values_as_name(tokens, index)
+        or has_harmless_options(tokens, index)
+    ):
         return None
     return _wrong_keyword(source, token, after)
 
@@ -116,14 +164,22 @@ def _wrong_word(source: SourceText, tokens: tuple[Token, ...], index: int) -> Ba
 def reads_table(tokens: Sequence[Token], index: int) -> bool:
     """Whether `TABLE name` stands here for a query, `SELECT * FROM name`."""
     after = _near(tokens, index + 1)
-    return tokens[index].upper == "TABLE" and _word(tokens, index - 1) in _BEFORE_QUERY and after.is_name
+    return (
+        tokens[index].upper == "TABLE"
+        and _word(tokens, index - 1) in _BEFORE_QUERY
+        and after.is_name
+    )
 
 
 def is_values_as_name(tokens: Sequence[Token], index: int) -> bool:
     """Whether `values` stands here for a column: at the beginning of a SELECT, or after AS."""
     before = _word(tokens, index - 1)
     named = before == "AS" or (before == "SELECT" and _word(tokens, index - 2) in _BEFORE_QUERY)
-    return tokens[index].upper == "VALUES" and named and _word(tokens, index + 1) in ("FROM", ",", ")", "")
+    return (
+        tokens[index].upper == "VALUES"
+        and named
+        and _word(tokens, index + 1) in ("FROM", ",", ")", "")
+    )
 
 
 def has_harmless_options(tokens: Sequence[Token], index: int) -> bool:
@@ -137,7 +193,9 @@ def has_harmless_options(tokens: Sequence[Token], index: int) -> bool:
 
 def end_of_options(tokens: Sequence[Token], index: int) -> int:
     """The index of the bracket that closes `WITH (…)`."""
-    return next(at for at in range(index, len(tokens)) if tokens[at].upper == ")" or at == len(tokens) - 1)
+    return next(
+        at for at in range(index, len(tokens)) if tokens[at].upper == ")" or at == len(tokens) - 1
+    )
 
 
 def _word(tokens: Sequence[Token], index: int) -> str:
@@ -173,18 +231,36 @@ def _wrong_keyword(source: SourceText, token: Token, after: Token) -> BadPipelin
     word, at = token.upper, token.start
     if word == "USING" and after.upper != "(":
         what = "USING hands the rows to a program on every worker."
-        return source.error_at(what, at=at, next="Write this step as a Python pipeline; a join says USING (column).")
+        return source.error_at(
+            what, at=at, next="Write this step as a Python pipeline; a join says USING (column)."
+        )
     if word == "IDENTIFIER" and after.upper == "(":
-        return source.error_at("IDENTIFIER() makes a name at run time, hidden from us.", at=at, next="Write the name itself.")
+        return source.error_at(
+            "IDENTIFIER() makes a name at run time, hidden from us.",
+            at=at,
+            next="Write the name itself.",
+        )
     if word == "TABLE":
         what = "TABLE cannot stand in a query here."
-        return source.error_at(what, at=at, next="Write SELECT * FROM …, or backticks around a column of this name.")
+        return source.error_at(
+            what, at=at, next="Write SELECT * FROM …, or backticks around a column of this name."
+        )
     if word.startswith("__TMP"):
-        return source.error_at("names that begin with __tmp are the parser's own.", at=at, next="Choose another name.")
+        return source.error_at(
+            "names that begin with __tmp are the parser's own.", at=at, next="Choose another name."
+        )
     if word == "WITH" and after.upper == "(":
-        return source.error_at("a table is given options.", at=at, next="Remove WITH (…); ref() pins what is read.")
+        return source.error_at(
+            "a table is given options.", at=at, next="Remove WITH (…); ref() pins what is read."
+        )
     if word == "VALUES" and after.is_name:
-        return source.error_at("VALUES is followed by a name.", at=at, next="Write VALUES (…), or backticks around a column.")
+        return source.error_at(
+            "VALUES is followed by a name.",
+            at=at,
+            next="Write VALUES (…), or backticks around a column.",
+        )
     if _CLAUSES.fullmatch(word) and (after.upper in (",", ")", ".", ";") or not after.text):
-        return source.error_at(f"{word} is not a valid name here.", at=at, next="Put backticks around it.")
+        return source.error_at(
+            f"{word} is not a valid name here.", at=at, next="Put backticks around it."
+        )
     return None

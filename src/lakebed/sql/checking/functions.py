@@ -46,7 +46,9 @@ def refuse_unknown_functions(reading: LexedText, tree: exp.Expr, others: Collect
         if known is None or called.casefold() in known or called.casefold() in others:
             continue
         advice = suggestion(near(called, known)) or f"See those of Spark: {_LIST}"
-        raise reading.source.error_at(f"there is no function {called}().", at=names[-1].start, next=advice)
+        raise reading.source.error_at(
+            f"there is no function {called}().", at=names[-1].start, next=advice
+        )
 
 
 def _known(before: tuple[str, ...]) -> frozenset[str] | None:
@@ -63,9 +65,18 @@ def _calls(reading: LexedText, tree: exp.Expr) -> Iterator[tuple[Token, ...]]:
     columns, t(a, b).
     """
     tokens, words = reading.plain, grammar().words
-    aliases = {place for alias in tree.find_all(exp.TableAlias) if (place := _start(alias.this)) is not None}
+    aliases = {
+        place
+        for alias in tree.find_all(exp.TableAlias)
+        if (place := _start(alias.this)) is not None
+    }
     for index, (token, after) in enumerate(pairwise(tokens)):
-        if not token.is_name or after.upper != "(" or token.start in aliases or token.upper in words:
+        if (
+            not token.is_name
+            or after.upper != "("
+            or token.start in aliases
+            or token.upper in words
+        ):
             continue
         first = index
         while first >= 2 and tokens[first - 1].upper == "." and tokens[first - 2].is_name:
@@ -81,7 +92,11 @@ def _is_alias_after(token: Token) -> bool:
     """
     if token.kind is TokenKind.SYMBOL:
         return token.text in (")", "]")
-    return token.kind is not TokenKind.WORD or token.upper == "AS" or token.upper not in grammar().words
+    return (
+        token.kind is not TokenKind.WORD
+        or token.upper == "AS"
+        or token.upper not in grammar().words
+    )
 
 
 def _start(node: exp.Expr | None) -> int | None:

@@ -15,8 +15,11 @@ def refuse_bare_count(query: CheckedQuery, *, where: str) -> None:
 
     if always_returns(parse(lex(SourceText(query.text, where)))):
         raise BadPipeline(
-            "this gate returns a row whatever the table holds (a count without GROUP BY is one row, even if it is 0), "
-            "and a gate passes only when it returns none.",
+            "this gate returns a row whatever the table holds (a count without GROUP BY is one row,"
+            " even if it is 0), and a gate passes only when it returns none.",
             where=where,
-            next="Return the bad rows (SELECT * FROM {{ this }} WHERE …), or add: HAVING count(*) > 0",
+            next=(
+                "Return the bad rows (SELECT * FROM {{ this }} WHERE …), or add: HAVING"
+                " count(*) > 0"
+            ),
         )

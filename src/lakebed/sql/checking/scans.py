@@ -7,7 +7,12 @@ from sqlglot import exp
 
 from lakebed.errors import BadPipeline, near, suggestion
 from lakebed.errors.source_text import SourceText
-from lakebed.sql.checking.forbidden_words import is_format, is_path, paths_are_no_tables, reads_table
+from lakebed.sql.checking.forbidden_words import (
+    is_format,
+    is_path,
+    paths_are_no_tables,
+    reads_table,
+)
 from lakebed.sql.checking.tree import place
 from lakebed.sql.parsing.lexer import LexedText, Token, lex
 
@@ -28,7 +33,9 @@ class AllowedTable:
         reading = lex(SourceText(text, "allowed"))
         names = reading.chain(reading.plain[0].start if reading.plain else 0)
         rest = [token for token in reading.plain if token.start >= (names[-1].end if names else 0)]
-        return cls(text, tuple(token.name for token in names), tuple(token.text.upper() for token in rest))
+        return cls(
+            text, tuple(token.name for token in names), tuple(token.text.upper() for token in rest)
+        )
 
     def matches(self, names: tuple[Token, ...], after: tuple[Token, ...]) -> bool:
         """Whether the query names this table, at its version if it is pinned."""
@@ -36,7 +43,9 @@ class AllowedTable:
         return same and tuple(token.text.upper() for token in after[: len(self.rest)]) == self.rest
 
 
-def scanned_tables(reading: LexedText, tree: exp.Expr, allowed: Collection[str] | None) -> tuple[str, ...]:
+def scanned_tables(
+    reading: LexedText, tree: exp.Expr, allowed: Collection[str] | None
+) -> tuple[str, ...]:
     """Every table that is read, once, in text order; refused unless allowed."""
     given = None if allowed is None else [AllowedTable.of(text) for text in allowed]
     scans = sorted(_scans(reading, tree), key=lambda names: names[0].start)
@@ -50,7 +59,9 @@ def _scans(reading: LexedText, tree: exp.Expr) -> Iterator[tuple[Token, ...]]:
             continue
         names = reading.chain(place(table.parts[0]))
         if [part.name for part in table.parts] != [token.name for token in names]:
-            raise reading.source.error_at("this name cannot be checked.", at=place(table), next="Write it in a simpler way.")
+            raise reading.source.error_at(
+                "this name cannot be checked.", at=place(table), next="Write it in a simpler way."
+            )
         yield names
 
 
@@ -90,9 +101,15 @@ def _one(reading: LexedText, names: tuple[Token, ...], given: list[AllowedTable]
     if error := _wrong_name(source, names):
         raise error
     known = {".".join(table.parts): table.text for table in given}
-    advice = "Read tables through {{ ref('…') }}, so that their snapshots are pinned and they run first."
+    advice = (
+        "Read tables through {{ ref('…') }}, so that their snapshots are pinned and they run first."
+    )
     close = suggestion(near(written, known))
-    raise source.error_at(f"{written} was not given to this query.", at=names[0].start, next=f"{advice} {close}".strip())
+    raise source.error_at(
+        f"{written} was not given to this query.",
+        at=names[0].start,
+        next=f"{advice} {close}".strip(),
+    )
 
 
 def _wrong_name(source: SourceText, names: tuple[Token, ...]) -> BadPipeline | None:
@@ -105,13 +122,19 @@ def _wrong_name(source: SourceText, names: tuple[Token, ...]) -> BadPipeline | N
     if len(names) == 2 and (is_format(first) or "." in first):
         return paths_are_no_tables(source, names[0])
     if len(names) == 1 and first.casefold() == "stream":
-        return source.error_at("a stream cannot be read by a run.", at=names[0].start, next="Read the table itself.")
+        return source.error_at(
+            "a stream cannot be read by a run.", at=names[0].start, next="Read the table itself."
+        )
     return None
 
 
 def _temporary(tree: exp.Expr) -> set[int]:
     """The offsets at which unqualified names are read, CTEs among them."""
-    return {place(table.parts[0]) for table in tree.find_all(exp.Table) if isinstance(table.this, exp.Identifier)}
+    return {
+        place(table.parts[0])
+        for table in tree.find_all(exp.Table)
+        if isinstance(table.this, exp.Identifier)
+    }
 
 
 def _refuse_unseen(reading: LexedText, seen: set[int]) -> None:
@@ -124,7 +147,9 @@ def _refuse_unseen(reading: LexedText, seen: set[int]) -> None:
             opened.append(before)
         elif token.upper == ")":
             opened.pop()
-        elif token.upper in ("JOIN", "LATERAL") or (token.upper == "FROM" and before != "DISTINCT" and not _is_argument(opened)):
+        elif token.upper in ("JOIN", "LATERAL") or (
+            token.upper == "FROM" and before != "DISTINCT" and not _is_argument(opened)
+        ):
             _refuse_unseen_after(reading, index + 1, before, seen)
 
 
@@ -144,10 +169,17 @@ def _refuse_unseen_after(reading: LexedText, index: int, before: str, seen: set[
     tokens = reading.plain
     while index < len(tokens) and (tokens[index].upper == "(" or reads_table(tokens, index)):
         index += 1
-    if before == "." or index >= len(tokens) or not tokens[index].is_name or _is_keyword(tokens[index].upper, before):
+    if (
+        before == "."
+        or index >= len(tokens)
+        or not tokens[index].is_name
+        or _is_keyword(tokens[index].upper, before)
+    ):
         return
     names = reading.chain(tokens[index].start)
     after = reading.plain[reading.index_at[names[-1].start] + 1 :][:1] if names else ()
     if [token.upper for token in after] != ["("] and tokens[index].start not in seen:
         what = "this name cannot be checked."
-        raise reading.source.error_at(what, at=tokens[index].start, next="Write it in a simpler way.")
+        raise reading.source.error_at(
+            what, at=tokens[index].start, next="Write it in a simpler way."
+        )

@@ -80,7 +80,9 @@ class _Reader:
         # Spark names none of them
         if all(own_names(one) or is_star_of(one, select) for one in select.expressions):
             returned = frozenset(name for one in select.expressions for name in own_names(one))
-            after = replace(self, outer=(replace(scope, aliases=scope.aliases | returned), *self.outer))
+            after = replace(
+                self, outer=(replace(scope, aliases=scope.aliases | returned), *self.outer)
+            )
             for part in expressions_of(select, CLAUSES_AFTER):
                 after._look_at(part)
         return projected(select, scope)
@@ -121,7 +123,11 @@ class _Reader:
 
     def _missing(self, column: exp.Column) -> BadPipeline | None:
         parts = [part.name for part in column.parts]
-        if len(parts) > 2 or parts[-1].startswith("_") or not all(scope.is_known for scope in self.outer):
+        if (
+            len(parts) > 2
+            or parts[-1].startswith("_")
+            or not all(scope.is_known for scope in self.outer)
+        ):
             return None
         known = [name for scope in self.outer for name in (*scope.columns, *scope.aliases)]
         folded = {name.casefold() for name in known}
@@ -138,13 +144,23 @@ class _Reader:
             aliases = [alias for scope in self.outer for alias, _ in scope.sources]
             return self._error(column, parts[0], aliases, kind="table or column")
         has = named[0] or ()
-        return None if parts[1].casefold() in {name.casefold() for name in has} else self._error(column, parts[1], has)
+        return (
+            None
+            if parts[1].casefold() in {name.casefold() for name in has}
+            else self._error(column, parts[1], has)
+        )
 
-    def _error(self, column: exp.Column, name: str, known: Iterable[str], *, kind: str = "column") -> BadPipeline:
+    def _error(
+        self, column: exp.Column, name: str, known: Iterable[str], *, kind: str = "column"
+    ) -> BadPipeline:
         names = tuple(dict.fromkeys(filter(None, known)))
         listed = ", ".join((*names[:_SHOWN], "…") if len(names) > _SHOWN else names)
-        advice = suggestion(near(name, names)) or (f"There are: {listed}." if listed else "No table is read here.")
-        return self.reading.source.error_at(f"there is no {kind} {name}.", at=place(column), next=advice)
+        advice = suggestion(near(name, names)) or (
+            f"There are: {listed}." if listed else "No table is read here."
+        )
+        return self.reading.source.error_at(
+            f"there is no {kind} {name}.", at=place(column), next=advice
+        )
 
 
 def check_columns(reading: LexedText, tree: exp.Expr, tables: Mapping[str, Names]) -> Names:

@@ -16,7 +16,9 @@ Sources = tuple[ColumnSource, ...] | None
 Schemas = Mapping[str, Mapping[str, str]]  # table → column → type
 
 
-def column_lineage(text: str, schemas: Schemas, *, logical: Callable[[str], str] = str) -> dict[str, Sources]:
+def column_lineage(
+    text: str, schemas: Schemas, *, logical: Callable[[str], str] = str
+) -> dict[str, Sources]:
     """For each column that a query returns, in order, the columns its values come from.
 
     `()` means none, such as for a constant or `count(*)`; `None` means unknown. A star that cannot

@@ -18,9 +18,14 @@ def origins(text: str, schemas: Schemas, logical: Callable[[str], str]) -> dict[
     _spread(tree)
     _write_out_windows(tree)
     _write_out_pivots(tree)
-    spelt = {node.name.casefold(): node.name for node in reversed(list(tree.find_all(exp.Identifier)))}
+    spelt = {
+        node.name.casefold(): node.name for node in reversed(list(tree.find_all(exp.Identifier)))
+    }
     tables = _rename_tables(tree, logical)
-    known = {name: {column.casefold(): column for column in schemas.get(table, ())} for name, table in tables.items()}
+    known = {
+        name: {column.casefold(): column for column in schemas.get(table, ())}
+        for name, table in tables.items()
+    }
     for columns in known.values():
         spelt |= columns
     schema = {name: dict.fromkeys(columns, "string") for name, columns in known.items() if columns}
@@ -28,7 +33,9 @@ def origins(text: str, schemas: Schemas, logical: Callable[[str], str]) -> dict[
     with quiet():
         found = lineage(None, tree, schema, dialect="spark")
     return {
-        spelt.get(column.casefold(), column): _sources(node, tables, known, spelt, recursive=recursive)
+        spelt.get(column.casefold(), column): _sources(
+            node, tables, known, spelt, recursive=recursive
+        )
         for column, node in found.items()
     }
 
@@ -38,9 +45,15 @@ def _spread(tree: exp.Expr) -> None:
     for several in list(tree.find_all(exp.Aliases)):
         select = several.parent
         if isinstance(select, exp.Select):
-            at = next(index for index, projection in enumerate(select.expressions) if projection is several)
+            at = next(
+                index
+                for index, projection in enumerate(select.expressions)
+                if projection is several
+            )
             each = [exp.alias_(several.this.copy(), name.copy()) for name in several.expressions]
-            select.set("expressions", [*select.expressions[:at], *each, *select.expressions[at + 1 :]])
+            select.set(
+                "expressions", [*select.expressions[:at], *each, *select.expressions[at + 1 :]]
+            )
 
 
 def _write_out_windows(tree: exp.Expr) -> None:
@@ -49,7 +62,10 @@ def _write_out_windows(tree: exp.Expr) -> None:
     """
     for window in [window for window in tree.find_all(exp.Window) if window.alias]:
         select = window.parent_select
-        named = {each.name.casefold(): each for each in (select.args.get("windows") if select else None) or ()}
+        named = {
+            each.name.casefold(): each
+            for each in (select.args.get("windows") if select else None) or ()
+        }
         meant = named.get(window.alias.casefold())
         meant = named.get(meant.alias.casefold(), meant) if meant else None
         for part in ("partition_by", "order"):
@@ -63,7 +79,9 @@ def _write_out_pivots(tree: exp.Expr) -> None:
         for aggregate in list(pivot.expressions):
             computed = aggregate.this if isinstance(aggregate, exp.Alias) else aggregate
             for field in pivot.fields:
-                computed.replace(exp.Filter(this=computed.copy(), expression=exp.Where(this=field.this.copy())))
+                computed.replace(
+                    exp.Filter(this=computed.copy(), expression=exp.Where(this=field.this.copy()))
+                )
 
 
 def _rename_tables(tree: exp.Expr, logical: Callable[[str], str]) -> dict[str, str]:
@@ -71,7 +89,9 @@ def _rename_tables(tree: exp.Expr, logical: Callable[[str], str]) -> dict[str, s
     meaning.
     """
     meanings: dict[str, str] = {}
-    for table in [table for table in tree.find_all(exp.Table) if not is_function(table) and not is_cte(table)]:
+    for table in [
+        table for table in tree.find_all(exp.Table) if not is_function(table) and not is_cte(table)
+    ]:
         parts = [part.name for part in table.parts]
         name = f"__table_{len(meanings)}"
         meanings[name] = logical(".".join(parts))
@@ -83,7 +103,14 @@ def _rename_tables(tree: exp.Expr, logical: Callable[[str], str]) -> dict[str, s
     return meanings
 
 
-def _sources(node: Node, tables: Mapping[str, str], known: Schemas, spelt: Mapping[str, str], *, recursive: bool) -> Sources:
+def _sources(
+    node: Node,
+    tables: Mapping[str, str],
+    known: Schemas,
+    spelt: Mapping[str, str],
+    *,
+    recursive: bool,
+) -> Sources:
     found: set[ColumnSource] = set()
     for leaf in node.walk():
         if leaf.downstream:

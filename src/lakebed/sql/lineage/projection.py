@@ -86,7 +86,11 @@ def own_names(projection: exp.Expr) -> tuple[str, ...]:
 def renamed(names: Names, source: exp.Expr) -> Names:
     """The names that an alias gives: `t(a, b)`."""
     alias = source.args.get("alias")
-    given = tuple(column.name for column in alias.args.get("columns") or ()) if isinstance(alias, exp.TableAlias) else ()
+    given = (
+        tuple(column.name for column in alias.args.get("columns") or ())
+        if isinstance(alias, exp.TableAlias)
+        else ()
+    )
     return given or names
 
 

@@ -60,7 +60,11 @@ class LexedText:
     @cached_property
     def plain(self) -> tuple[Token, ...]:
         """The tokens of the query, without hints and final semicolon."""
-        kept = [token for token in self.tokens if not any(start < token.start < end for start, end in self.hints)]
+        kept = [
+            token
+            for token in self.tokens
+            if not any(start < token.start < end for start, end in self.hints)
+        ]
         while kept and kept[-1].upper == ";":
             kept.pop()
         return tuple(kept)
@@ -132,7 +136,9 @@ def lex(source: SourceText) -> LexedText:
             comments.append((start, at))
         elif kind == "hint":
             if hint >= 0:
-                raise source.error_at("a hint is inside another hint.", at=start, next="Close the first with */.")
+                raise source.error_at(
+                    "a hint is inside another hint.", at=start, next="Close the first with */."
+                )
             hint = start
         elif kind == "end":
             hints.append(_hint(source, hint, at))
@@ -145,7 +151,11 @@ def lex(source: SourceText) -> LexedText:
 
 def _hint(source: SourceText, start: int, end: int) -> tuple[int, int]:
     if start < 0:
-        raise source.error_at("there is a */ that closes nothing.", at=end - 2, next="Remove it, or put a space between * and /.")
+        raise source.error_at(
+            "there is a */ that closes nothing.",
+            at=end - 2,
+            next="Remove it, or put a space between * and /.",
+        )
     return start, end
 
 
@@ -163,33 +173,54 @@ def _end_of_comment(source: SourceText, start: int) -> int:
         depth += 1 if found[0] == "/*" else -1
         if not depth:
             return start + found.end()
-    raise source.error_at("the comment /* has no end.", at=start, next="Close it with */, and each /* inside it.")
+    raise source.error_at(
+        "the comment /* has no end.", at=start, next="Close it with */, and each /* inside it."
+    )
 
 
 def _refuse_odd_comment(source: SourceText, comment: str, start: int) -> None:
     if comment.startswith("--"):
         if "\\\n" in comment:
-            what = "Spark reads on after a -- comment that ends in a backslash: the next line belongs to the comment."
+            what = (
+                "Spark reads on after a -- comment that ends in a backslash: the next line belongs"
+                " to the comment."
+            )
             raise source.error_at(what, at=start, next="Remove the backslash.")
         return
     inside = comment.find("/*+", 2)
     if inside >= 0:
-        raise source.error_at("a hint is inside a comment.", at=start + inside, next="Remove the inner /*+.")
+        raise source.error_at(
+            "a hint is inside a comment.", at=start + inside, next="Remove the inner /*+."
+        )
 
 
 def _refuse_strange(source: SourceText, kind: str, text: str, start: int) -> None:
     if kind == "word" and source.text.startswith("://", start + len(text)):
-        raise source.error_at("there is an address in the SQL.", at=start, next="Quote it, if it is a text.")
+        raise source.error_at(
+            "there is an address in the SQL.", at=start, next="Quote it, if it is a text."
+        )
     if kind == "number" and "." in text and text[-1] in "LSYlsy":
-        raise source.error_at(f"{text} is not a number.", at=start, next="L, S and Y go with whole numbers.")
+        raise source.error_at(
+            f"{text} is not a number.", at=start, next="L, S and Y go with whole numbers."
+        )
 
 
 def _unreadable(source: SourceText, at: int) -> BadPipeline:
     char = source.text[at]
     if char in "'\"`":
-        return source.error_at(f"the quote {char} is not closed.", at=at, next=f"Close it with {char}.")
+        return source.error_at(
+            f"the quote {char} is not closed.", at=at, next=f"Close it with {char}."
+        )
     if _LETTERS_AFTER_DIGITS.match(source.text, at):
-        return source.error_at("a name begins with a digit.", at=at, next="Put backticks around it.")
+        return source.error_at(
+            "a name begins with a digit.", at=at, next="Put backticks around it."
+        )
     if char.isalpha():
-        return source.error_at(f"the letter {char!r} stands in a bare name.", at=at, next="Put backticks around the name.")
-    return source.error_at(f"the character {char!r} means nothing in Spark SQL.", at=at, next="Remove or quote it.")
+        return source.error_at(
+            f"the letter {char!r} stands in a bare name.",
+            at=at,
+            next="Put backticks around the name.",
+        )
+    return source.error_at(
+        f"the character {char!r} means nothing in Spark SQL.", at=at, next="Remove or quote it."
+    )

@@ -16,16 +16,26 @@ from sqlglot.tokenizer_core import TokenType
 
 from lakebed.errors import BadPipeline
 from lakebed.errors.source_text import SourceText
-from lakebed.sql.checking.forbidden_words import end_of_options, has_harmless_options, is_values_as_name, reads_table
+from lakebed.sql.checking.forbidden_words import (
+    end_of_options,
+    has_harmless_options,
+    is_values_as_name,
+    reads_table,
+)
 from lakebed.sql.parsing.lexer import LexedText, Token, TokenKind
 from lakebed.sql.parsing.syntax import grammar
 from lakebed.sql.parsing.tokens import spark_tokens
 
 _QUOTES = {TokenType.STRING, TokenType.RAW_STRING, TokenType.HEX_STRING, TokenType.IDENTIFIER}
-_FITS = {TokenKind.STRING: {TokenType.STRING, TokenType.RAW_STRING}, TokenKind.QUOTED: {TokenType.IDENTIFIER}}
+_FITS = {
+    TokenKind.STRING: {TokenType.STRING, TokenType.RAW_STRING},
+    TokenKind.QUOTED: {TokenType.IDENTIFIER},
+}
 
 _ABOUT_ARGUMENTS = re.compile("Required keyword|The number of provided arguments")
-_SPARK_WOULD = "Spark may accept it, but what it reads cannot be checked: write it in a simpler way."
+_SPARK_WOULD = (
+    "Spark may accept it, but what it reads cannot be checked: write it in a simpler way."
+)
 
 _silenced: ContextVar[bool] = ContextVar("silenced", default=False)
 logging.getLogger("sqlglot").addFilter(lambda _: not _silenced.get())
@@ -53,7 +63,8 @@ def parse(reading: LexedText, wrong: BadPipeline | None = None) -> exp.Expr:
             trees = _trees(_respelt(tokens, reading), text) if at is None else []
     except RecursionError:
         raise source.error_at(
-            "the query is nested too deeply to be checked.", next="Move parts of it to WITH … AS (…)."
+            "the query is nested too deeply to be checked.",
+            next="Move parts of it to WITH … AS (…).",
         ) from None
     except ParseError as error:
         raise wrong or _not_understood(source, error) from None
@@ -81,7 +92,9 @@ def _trees(tokens: list[ParserToken], text: str) -> list[exp.Expr | None]:
     except ParseError as error:
         if any(token.token_type == TokenType.COLON for token in tokens):
             trees = Databricks().parser().parse(tokens, text)
-        elif _ABOUT_ARGUMENTS.match(str(error.errors[0].get("description") if error.errors else "")):
+        elif _ABOUT_ARGUMENTS.match(
+            str(error.errors[0].get("description") if error.errors else "")
+        ):
             trees = _AnyArguments(dialect=Spark()).parse(tokens, text)
         else:
             raise
@@ -102,7 +115,11 @@ def disagreement(ours: Sequence[Token], theirs: Sequence[ParserToken]) -> int | 
             return their.start
         last = _whole(ours, index, span[1])
         if last is None:  # 'it''s' is two strings to the parser
-            if ours[index].kind is not TokenKind.STRING or their.token_type not in _QUOTES or span[1] > ours[index].end:
+            if (
+                ours[index].kind is not TokenKind.STRING
+                or their.token_type not in _QUOTES
+                or span[1] > ours[index].end
+            ):
                 return their.start
             inside = span[1]
             continue
@@ -136,7 +153,9 @@ def _respelt(tokens: list[ParserToken], reading: LexedText) -> list[ParserToken]
     * FROM t`; options of a table are left out.
     """
     plain = reading.plain
-    unread = {start + 2 for number, start, _ in spark_tokens(reading) if number == grammar().signs[">>>"]} | _options(plain)
+    unread = {
+        start + 2 for number, start, _ in spark_tokens(reading) if number == grammar().signs[">>>"]
+    } | _options(plain)
     columns = {token.start for at, token in enumerate(plain) if is_values_as_name(plain, at)}
     tables = {token.start for at, token in enumerate(plain) if reads_table(plain, at)}
     found: list[ParserToken] = []
@@ -153,13 +172,20 @@ def _respelt(tokens: list[ParserToken], reading: LexedText) -> list[ParserToken]
 
 def _options(plain: Sequence[Token]) -> set[int]:
     """The indexes of tokens that are options of tables."""
-    spans = [(at, end_of_options(plain, at)) for at in range(len(plain)) if has_harmless_options(plain, at)]
+    spans = [
+        (at, end_of_options(plain, at))
+        for at in range(len(plain))
+        if has_harmless_options(plain, at)
+    ]
     return {token.start for first, last in spans for token in plain[first : last + 1]}
 
 
 def _select_from(table: ParserToken) -> list[ParserToken]:
     written = ((TokenType.SELECT, "SELECT"), (TokenType.STAR, "*"), (TokenType.FROM, "FROM"))
-    return [ParserToken(kind, text, table.line, table.col, table.start, table.end) for kind, text in written]
+    return [
+        ParserToken(kind, text, table.line, table.col, table.start, table.end)
+        for kind, text in written
+    ]
 
 
 def _not_understood(source: SourceText, error: ParseError) -> BadPipeline:

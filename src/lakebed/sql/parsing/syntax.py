@@ -41,7 +41,11 @@ class Grammar:
     def empty(self) -> frozenset[int]:
         """Rules that match empty text."""
         found: set[int] = set()
-        while more := {number for number in range(len(self.rules)) if number not in found and self._ends_at_once(number, found)}:
+        while more := {
+            number
+            for number in range(len(self.rules))
+            if number not in found and self._ends_at_once(number, found)
+        }:
             found |= more
         return frozenset(found)
 
@@ -51,7 +55,10 @@ class Grammar:
             ends, _, calls, guards = self.rules[rule][waiting.pop()]
             if ends:
                 return True
-            targets = [*(to for called, _, to in calls if called in empty), *(to for _, to in guards)]
+            targets = [
+                *(to for called, _, to in calls if called in empty),
+                *(to for _, to in guards),
+            ]
             waiting += [to for to in targets if to not in seen]
             seen |= set(targets)
         return False
@@ -75,7 +82,10 @@ class Grammar:
             tokens |= moves.keys()
             for called, _, _ in calls:
                 tokens |= first[called]
-            targets = [*(to for called, _, to in calls if called in self.empty), *(to for _, to in guards)]
+            targets = [
+                *(to for called, _, to in calls if called in self.empty),
+                *(to for _, to in guards),
+            ]
             waiting += [to for to in targets if to not in seen]
             seen |= set(targets)
         return tokens
@@ -91,7 +101,11 @@ def grammar() -> Grammar:
 
 
 def _tokens(ranges: Sequence[int]) -> list[int]:
-    return [token for first, last in zip(ranges[::2], ranges[1::2], strict=True) for token in range(first, last + 1)]
+    return [
+        token
+        for first, last in zip(ranges[::2], ranges[1::2], strict=True)
+        for token in range(first, last + 1)
+    ]
 
 
 def _state(held: Sequence[Any], sets: Sequence[Sequence[int]]) -> _State:

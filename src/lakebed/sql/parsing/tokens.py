@@ -29,7 +29,9 @@ Numbered = tuple[int, int, int]  # the number, start and end
 def spark_tokens(reading: LexedText) -> list[Numbered]:
     """The tokens of a query and its hints, as Spark's parser gets them."""
     found = grammar()
-    marks = {start: "/*+" for start, _ in reading.hints} | {end - 2: "*/" for _, end in reading.hints}
+    marks = {start: "/*+" for start, _ in reading.hints} | {
+        end - 2: "*/" for _, end in reading.hints
+    }
     placed = [(found.signs[text], at, at + len(text)) for at, text in marks.items()]
     placed += _numbered([token for token in reading.tokens if token.start < reading.end], found)
     return sorted(placed, key=lambda one: one[1])
@@ -60,7 +62,9 @@ def _number(token: Token, found: Grammar) -> int:
         case TokenKind.NUMBER:
             return found.kinds[_number_kind(token.text)]
         case _:
-            return found.kinds["DOUBLEQUOTED_STRING" if token.text.endswith('"') else "STRING_LITERAL"]
+            return found.kinds[
+                "DOUBLEQUOTED_STRING" if token.text.endswith('"') else "STRING_LITERAL"
+            ]
 
 
 def _number_kind(text: str) -> str:
@@ -85,7 +89,9 @@ def _sign(tokens: Sequence[Token], index: int, found: Grammar, *, in_type: bool)
 def _touching(tokens: Sequence[Token], index: int) -> Iterator[Token]:
     """The adjacent symbols from here on."""
     for at in range(index, min(index + _LONGEST_SIGN, len(tokens))):
-        if tokens[at].kind is not TokenKind.SYMBOL or (at > index and tokens[at].start != tokens[at - 1].end):
+        if tokens[at].kind is not TokenKind.SYMBOL or (
+            at > index and tokens[at].start != tokens[at - 1].end
+        ):
             return
         yield tokens[at]
 

@@ -20,25 +20,50 @@ def syntax_error(reading: LexedText) -> BadPipeline | None:
     if found is None:
         return None
     at = tokens[found.at][1] if found.at < len(tokens) else reading.end
-    before = [token for token in reading.tokens if token.start <= at < reading.end or token.end <= at]
-    return _qualify(reading, before[-_BACK:]) or _stopped(reading, found, at, before[-_ALIKE_BEFORE:])
+    before = [
+        token for token in reading.tokens if token.start <= at < reading.end or token.end <= at
+    ]
+    return _qualify(reading, before[-_BACK:]) or _stopped(
+        reading, found, at, before[-_ALIKE_BEFORE:]
+    )
 
 
 def _stopped(reading: LexedText, found: SyntaxStop, at: int, before: list[Token]) -> BadPipeline:
     token = next((token for token in before if token.start == at), None)
     what = f"{token.text!r} is not understood here" if token else "the query ends too early"
     few = 0 < len(found.wanted) <= _FEW
-    expected = f": Spark expects {' or '.join(filter(None, (', '.join(found.wanted[:-1]), found.wanted[-1])))}" if few else ""
-    words = [one.upper for one in before if one.kind is TokenKind.WORD and (token is None or token.is_name)]
-    meant = next((names for word in words if word not in found.wanted and (names := near(word, found.wanted))), ())
+    expected = (
+        ": Spark expects"
+        f" {' or '.join(filter(None, (', '.join(found.wanted[:-1]), found.wanted[-1])))}"
+        if few
+        else ""
+    )
+    words = [
+        one.upper
+        for one in before
+        if one.kind is TokenKind.WORD and (token is None or token.is_name)
+    ]
+    meant = next(
+        (
+            names
+            for word in words
+            if word not in found.wanted and (names := near(word, found.wanted))
+        ),
+        (),
+    )
     advice = suggestion(meant) or "Check it against Spark SQL's grammar."
-    return reading.source.error_at(f"{what}{expected}.", at=min(at, max(reading.end - 1, 0)), next=advice)
+    return reading.source.error_at(
+        f"{what}{expected}.", at=min(at, max(reading.end - 1, 0)), next=advice
+    )
 
 
 def _qualify(reading: LexedText, before: list[Token]) -> BadPipeline | None:
     """The error for a QUALIFY clause, which Spark reads as an alias as long as it can."""
     for token in before:
         if token.kind is TokenKind.WORD and token.upper == "QUALIFY":
-            advice = "Filter outside a subquery: SELECT * FROM (SELECT …, row_number() OVER (…) AS n FROM …) WHERE n = 1."
+            advice = (
+                "Filter outside a subquery: SELECT * FROM (SELECT …, row_number() OVER (…) AS n"
+                " FROM …) WHERE n = 1."
+            )
             return reading.source.error_at("Spark has no QUALIFY.", at=token.start, next=advice)
     return None

@@ -1,4 +1,6 @@
-"""Result types compared with table types: what must change in the table, and how values are cast to its types. Pure."""
+"""Result types compared with table types: what must change in the table, and how values are cast to
+its types. Pure.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +31,10 @@ class NestedChange:
 
     @property
     def spark(self) -> str:
-        return f"{'.'.join(map(spark_identifier, self.path))} {'' if self.is_new else 'TYPE '}{self.type}"
+        return (
+            f"{'.'.join(map(spark_identifier, self.path))}"
+            f" {'' if self.is_new else 'TYPE '}{self.type}"
+        )
 
     @property
     def dotted(self) -> str:
@@ -40,8 +45,12 @@ class IncompatibleType(ValueError):
     """The table's column cannot store values of the result's type, and cannot be widened to."""
 
 
-def plan_type_change(present: ColumnType, wanted: ColumnType, path: tuple[str, ...]) -> tuple[NestedChange, ...]:
-    """What must change in a column so that it can store values of the wanted type; `IncompatibleType` if nothing helps."""
+def plan_type_change(
+    present: ColumnType, wanted: ColumnType, path: tuple[str, ...]
+) -> tuple[NestedChange, ...]:
+    """What must change in a column so that it can store values of the wanted type;
+    `IncompatibleType` if nothing helps.
+    """
     match present, wanted:
         case Struct(), Struct():
             return tuple(_structs(present, wanted, path))
@@ -53,11 +62,16 @@ def plan_type_change(present: ColumnType, wanted: ColumnType, path: tuple[str, .
             return ()
         case Primitive(), Primitive() if can_widen(present, wanted):
             return (NestedChange(path, wanted.spark, is_new=False),)
-    raise IncompatibleType(f"the column {'.'.join(path)!r} is {present.spark} in the table and {wanted.spark} in the result")
+    raise IncompatibleType(
+        f"the column {'.'.join(path)!r} is {present.spark} in the table and {wanted.spark} in the"
+        " result"
+    )
 
 
 def can_accept(present: str, wanted: str) -> bool:
-    """Whether a column of the present type can store values of the wanted type, possibly after widening."""
+    """Whether a column of the present type can store values of the wanted type, possibly after
+    widening.
+    """
     try:
         plan_type_change(read_table_type(present), read_table_type(wanted), ())
     except IncompatibleType:
@@ -69,7 +83,10 @@ def _structs(present: Struct, wanted: Struct, path: tuple[str, ...]) -> Iterator
     there = {name.casefold(): (name, of) for name, of in present.fields}
     arriving = {name.casefold() for name, _ in wanted.fields}
     if lacking := [name for name, _ in present.fields if name.casefold() not in arriving]:
-        raise IncompatibleType(f"the column {'.'.join(path)!r} lacks the field {lacking[0]!r}, which it has in the table")
+        raise IncompatibleType(
+            f"the column {'.'.join(path)!r} lacks the field {lacking[0]!r}, which it has in the"
+            " table"
+        )
     for name, of in wanted.fields:
         if name.casefold() in there:
             known, type_ = there[name.casefold()]
@@ -78,15 +95,21 @@ def _structs(present: Struct, wanted: Struct, path: tuple[str, ...]) -> Iterator
             yield NestedChange((*path, name), of.spark, is_new=True)
 
 
-def selection(given: Iterable[Field], target: Iterable[Field], *, sources: Mapping[str, str]) -> tuple[str, ...]:
-    """Expressions that select exactly the target's columns: cast where types differ, NULL where the frame has none.
+def selection(
+    given: Iterable[Field], target: Iterable[Field], *, sources: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Expressions that select exactly the target's columns: cast where types differ, NULL where the
+    frame has none.
 
-    `sources` maps columns of the target to the frame's names where they differ. A column of the target that itself has
-    such a name is about to be dropped, and gets no value.
+    `sources` maps columns of the target to the frame's names where they differ. A column of the
+    target that itself has such a name is about to be dropped, and gets no value.
     """
     there = {field.name.casefold(): field for field in given}
     taken = {name.casefold() for name in sources.values()}
-    called = {field: sources.get(field.name, "" if field.name.casefold() in taken else field.name) for field in target}
+    called = {
+        field: sources.get(field.name, "" if field.name.casefold() in taken else field.name)
+        for field in target
+    }
     return tuple(_selected(field, there.get(name.casefold())) for field, name in called.items())
 
 
@@ -101,7 +124,9 @@ def _selected(field: Field, source: Field | None) -> str:
 
 
 def cast_expression(value: str, given: ColumnType, target: ColumnType, *, depth: int = 0) -> str:
-    """The value cast to the target type. Fields of structs are matched by name; a plain CAST would match by position.
+    """The value cast to the target type.
+
+    Fields of structs are matched by name; a plain CAST would match by position.
 
     A number whose last digits the target cannot store fails the statement.
     """
@@ -109,19 +134,32 @@ def cast_expression(value: str, given: ColumnType, target: ColumnType, *, depth:
         return f"CAST({value} AS {target.spark})"
     match given, target:
         case Primitive(), Primitive() if most := exact_up_to(given, target):
-            lost = string_literal(f" would lose digits as a {target.spark}: cast it in the query, or change the column.")
+            lost = string_literal(
+                f" would lose digits as a {target.spark}: cast it in the query, or change the"
+                " column."
+            )
             refusal = f"raise_error(concat({value}, {lost}))"
-            return f"IF({value} NOT BETWEEN -{most} AND {most}, {refusal}, CAST({value} AS {target.spark}))"
+            return (
+                f"IF({value} NOT BETWEEN -{most} AND {most}, {refusal}, CAST({value} AS"
+                f" {target.spark}))"
+            )
         case Struct(), Struct():
             there = {name.casefold(): (name, of) for name, of in given.fields}
             parts = (
-                f"{string_literal(name)}, {_part(value, there.get(name.casefold()), of, depth)}" for name, of in target.fields
+                f"{string_literal(name)}, {_part(value, there.get(name.casefold()), of, depth)}"
+                for name, of in target.fields
             )
             return f"IF({value} IS NULL, NULL, named_struct({', '.join(parts)}))"
         case Array(old), Array(new):
-            return f"transform({value}, x{depth} -> {cast_expression(f'x{depth}', old, new, depth=depth + 1)})"
+            return (
+                f"transform({value}, x{depth} ->"
+                f" {cast_expression(f'x{depth}', old, new, depth=depth + 1)})"
+            )
         case Map(_, old), Map(_, new):
-            return f"transform_values({value}, (k{depth}, x{depth}) -> {cast_expression(f'x{depth}', old, new, depth=depth + 1)})"
+            return (
+                f"transform_values({value}, (k{depth}, x{depth}) ->"
+                f" {cast_expression(f'x{depth}', old, new, depth=depth + 1)})"
+            )
     return f"CAST({value} AS {target.spark})"
 
 
@@ -138,7 +176,10 @@ def may_lose_digits(given: ColumnType, target: ColumnType) -> bool:
             return exact_up_to(given, target) is not None
         case Struct(), Struct():
             there = {name.casefold(): of for name, of in given.fields}
-            return any(name.casefold() in there and may_lose_digits(there[name.casefold()], of) for name, of in target.fields)
+            return any(
+                name.casefold() in there and may_lose_digits(there[name.casefold()], of)
+                for name, of in target.fields
+            )
         case (Array(old), Array(new)) | (Map(_, old), Map(_, new)):
             return may_lose_digits(old, new)
     return False
@@ -149,7 +190,9 @@ def _same_names(given: ColumnType, target: ColumnType) -> bool:
         case Struct(), Struct():
             names = [[name.casefold() for name, _ in struct.fields] for struct in (given, target)]
             pairs = zip(given.fields, target.fields, strict=False)
-            return names[0] == names[1] and all(_same_names(one, other) for (_, one), (_, other) in pairs)
+            return names[0] == names[1] and all(
+                _same_names(one, other) for (_, one), (_, other) in pairs
+            )
         case Array(old), Array(new):
             return _same_names(old, new)
         case Map(_, old), Map(_, new):

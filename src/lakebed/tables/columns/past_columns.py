@@ -7,15 +7,18 @@ from lakebed.types import read_iceberg_type
 
 
 def as_of_schema(metadata: TableMetadata, snapshot: Snapshot, schema: int) -> tuple[str, ...]:
-    """The expressions that select a schema's columns from a snapshot, matched by field id; none if it has that schema.
+    """The expressions that select a schema's columns from a snapshot, matched by field id; none if
+    it has that schema.
 
-    Spark reads a snapshot with the columns it was written with. Columns added later are their default, or NULL.
+    Spark reads a snapshot with the columns it was written with. Columns added later are their
+    default, or NULL.
     """
     if schema == metadata.schema_at(snapshot):
         return ()
     former = {column.id: column for column in metadata.columns_at(snapshot)}
     return tuple(
-        f"{_value(column, former.get(column.id))} AS {spark_identifier(column.name)}" for column in metadata.columns_of(schema)
+        f"{_value(column, former.get(column.id))} AS {spark_identifier(column.name)}"
+        for column in metadata.columns_of(schema)
     )
 
 
@@ -23,7 +26,11 @@ def _value(column: Column, former: Column | None) -> str:
     if former is None:
         return f"CAST({_default(column)} AS {read_iceberg_type(column.type).spark})"
     name = spark_identifier(former.name)
-    return name if former.type == column.type or "<" in column.type else f"CAST({name} AS {read_iceberg_type(column.type).spark})"
+    return (
+        name
+        if former.type == column.type or "<" in column.type
+        else f"CAST({name} AS {read_iceberg_type(column.type).spark})"
+    )
 
 
 def _default(column: Column) -> str:

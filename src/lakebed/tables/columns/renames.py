@@ -1,4 +1,7 @@
-"""Renames of columns: declared by a pipeline, and pending as long as the table has the old name. Pure."""
+"""Renames of columns: declared by a pipeline, and pending as long as the table has the old name.
+
+Pure.
+"""
 
 from collections.abc import Collection, Sequence
 
@@ -11,7 +14,10 @@ Renames = tuple[tuple[str, str], ...]
 
 def rename_conflict(renames: Renames) -> str:
     """Why these renames contradict each other; empty if they do not."""
-    olds, news = ([name.casefold() for name in names] for names in (zip(*renames, strict=True) if renames else ((), ())))
+    olds, news = (
+        [name.casefold() for name in names]
+        for names in (zip(*renames, strict=True) if renames else ((), ()))
+    )
     for old, new in renames:
         if old.casefold() == new.casefold():
             return f"{old} is renamed to itself"
@@ -25,7 +31,9 @@ def rename_conflict(renames: Renames) -> str:
 
 
 def pending_renames(present: Collection[str], declared: Renames, *, where: str) -> Renames:
-    """The renames still to be made on a table with these columns, in its spelling; made ones may stay declared."""
+    """The renames still to be made on a table with these columns, in its spelling; made ones may
+    stay declared.
+    """
     there = {name.casefold(): name for name in present}
     due = []
     for old, new in declared:
@@ -35,7 +43,9 @@ def pending_renames(present: Collection[str], declared: Renames, *, where: str) 
             raise BadPipeline(what, where=where, next=f"Choose another name, or drop {new} first.")
         if not has_old and not has_new:
             what = f"{old} is renamed to {new}, and the table has neither column."
-            raise BadPipeline(what, where=where, next=suggestion(near(old, present)) or "Remove the rename.")
+            raise BadPipeline(
+                what, where=where, next=suggestion(near(old, present)) or "Remove the rename."
+            )
         if has_old:
             due.append((there[old.casefold()], new))
     return tuple(due)
@@ -55,6 +65,14 @@ def inverse_renames(renames: Renames) -> Renames:
 def rename_strategy_columns(strategy: Strategy, renames: Renames) -> Strategy:
     """The strategy after its columns were renamed."""
     named = {name: value for name, value in strategy if name != "strategy"}
-    lists = {name: apply_renames(value, renames) for name, value in named.items() if isinstance(value, tuple)}
-    single = {name: apply_renames((value,), renames)[0] for name, value in named.items() if isinstance(value, str)}
+    lists = {
+        name: apply_renames(value, renames)
+        for name, value in named.items()
+        if isinstance(value, tuple)
+    }
+    single = {
+        name: apply_renames((value,), renames)[0]
+        for name, value in named.items()
+        if isinstance(value, str)
+    }
     return strategy.model_copy(update=lists | single)

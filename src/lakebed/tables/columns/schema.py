@@ -17,16 +17,20 @@ ByName = dict[str, Field]  # by casefolded name
 
 @dataclass(frozen=True)
 class SchemaChange:
-    """The change to a table's columns. Before the gates columns are only added; `final` and `renames` wait for publishing.
+    """The change to a table's columns.
 
-    A column whose type cannot change is replaced: its values are written to a temporary column, which is renamed when
-    the old column is dropped.
+    Before the gates columns are only added; `final` and `renames` wait for publishing.
+
+    A column whose type cannot change is replaced: its values are written to a temporary column,
+    which is renamed when the old column is dropped.
     """
 
     add: tuple[Field, ...] = ()
     widen: tuple[Field, ...] = ()
     nested: tuple[NestedChange, ...] = ()
-    final: tuple[str, ...] | None = None  # the columns after publishing, in order, by their present names; None: unchanged
+    final: tuple[str, ...] | None = (
+        None  # the columns after publishing, in order, by their present names; None: unchanged
+    )
     renames: Renames = ()  # from the present name to the name after publishing
 
     @property
@@ -40,14 +44,20 @@ class SchemaChange:
     @property
     def touched(self) -> tuple[str, ...]:
         """The columns that are new or change type."""
-        return (*(field.name for field in (*self.add, *self.widen)), *(change.path[0] for change in self.nested))
+        return (
+            *(field.name for field in (*self.add, *self.widen)),
+            *(change.path[0] for change in self.nested),
+        )
 
     def aliases(self, present: Sequence[str]) -> tuple[ColumnAlias, ...]:
         """The branch's columns under their names after publishing; none if no name changes."""
         if not self.renames:
             return ()
         kept = present if self.final is None else self.final
-        return tuple(ColumnAlias(new, old) for old, new in zip(kept, apply_renames(kept, self.renames), strict=True))
+        return tuple(
+            ColumnAlias(new, old)
+            for old, new in zip(kept, apply_renames(kept, self.renames), strict=True)
+        )
 
 
 def plan_schema(
@@ -61,10 +71,11 @@ def plan_schema(
     renames: Renames = (),
     replaces: bool = False,
 ) -> SchemaChange:
-    """What must change in `present` columns to store `result`; raises `BadBatch` if that is not allowed.
+    """What must change in `present` columns to store `result`; raises `BadBatch` if that is not
+    allowed.
 
-    `own` are the strategy's columns; `fixed` (casefolded) may not be dropped; `renames` are pending; `replaces`: no row
-    of the table stays.
+    `own` are the strategy's columns; `fixed` (casefolded) may not be dropped; `renames` are
+    pending; `replaces`: no row of the table stays.
     """
     require_storable_columns(table, result)
     _refuse_renames(table, result, renames, own)
@@ -72,7 +83,9 @@ def plan_schema(
     there = {field.name.casefold(): field for field in present}
     arriving = _under_present_names(result, renames)
     new = tuple(field for name, field in arriving.items() if name not in there)
-    gone = tuple(field for name, field in there.items() if name not in arriving and field.name not in own)
+    gone = tuple(
+        field for name, field in there.items() if name not in arriving and field.name not in own
+    )
     inside, temporary = _followed(table, there, arriving, replaces=replaces and policy == "sync")
     if policy == "fail" and (new or gone or inside):
         raise _refused(table, new, gone, inside)
@@ -95,14 +108,24 @@ def _renamed_with(temporary: dict[str, str], there: ByName, renames: Renames) ->
     return (*kept, *((to, news.get(name, there[name].name)) for name, to in temporary.items()))
 
 
-def _synced(change: SchemaChange, there: ByName, arriving: ByName, temporary: dict[str, str], own: Iterable[str]) -> SchemaChange:
-    """The change that makes the columns the result's, in its order, with the strategy's own columns last."""
+def _synced(
+    change: SchemaChange,
+    there: ByName,
+    arriving: ByName,
+    temporary: dict[str, str],
+    own: Iterable[str],
+) -> SchemaChange:
+    """The change that makes the columns the result's, in its order, with the strategy's own columns
+    last.
+    """
     final = (
         *(temporary.get(name) or there.get(name, field).name for name, field in arriving.items()),
         *(name for name in own if name.casefold() in there),
     )
     after = (*(field.name for field in there.values()), *(field.name for field in change.add))
-    return SchemaChange(change.add, change.widen, change.nested, final if final != after else None, change.renames)
+    return SchemaChange(
+        change.add, change.widen, change.nested, final if final != after else None, change.renames
+    )
 
 
 def _under_present_names(result: Iterable[Field], renames: Renames) -> ByName:
@@ -111,12 +134,16 @@ def _under_present_names(result: Iterable[Field], renames: Renames) -> ByName:
     return {field.name.casefold(): as_stored(field) for field in fields}
 
 
-def _refuse_renames(table: TableName, result: Iterable[Field], renames: Renames, own: Collection[str]) -> None:
+def _refuse_renames(
+    table: TableName, result: Iterable[Field], renames: Renames, own: Collection[str]
+) -> None:
     names = {field.name.casefold() for field in result}
     for old, new in renames:
         if old.casefold() in names:
             raise _unfit(
-                table, f"{old} is renamed to {new}, and the result still has a column {old!r}", "Leave it out of the result."
+                table,
+                f"{old} is renamed to {new}, and the result still has a column {old!r}",
+                "Leave it out of the result.",
             )
         if new.casefold() not in names and new not in own:
             what = f"{old} is renamed to {new}, and the result has no column {new!r}"
@@ -133,11 +160,19 @@ def require_storable_columns(table: TableName, result: Iterable[Field]) -> None:
     seen: dict[str, str] = {}
     for field in result:
         if other := seen.get(field.name.casefold()):
-            raise _unfit(table, f"the columns {other!r} and {field.name!r} have the same name", "Rename one of them.")
+            raise _unfit(
+                table,
+                f"the columns {other!r} and {field.name!r} have the same name",
+                "Rename one of them.",
+            )
         seen[field.name.casefold()] = field.name
         if not is_storable(read_table_type(field.type)):
             advice = f"Cast it: CAST({field.name} AS STRING), for example."
-            raise _unfit(table, f"the column {field.name!r} is of type {field.type}, which no table can store", advice)
+            raise _unfit(
+                table,
+                f"the column {field.name!r} is of type {field.type}, which no table can store",
+                advice,
+            )
 
 
 def _unfit(table: TableName, what: str, next: str) -> BadBatch:
@@ -147,17 +182,24 @@ def _unfit(table: TableName, what: str, next: str) -> BadBatch:
 def _followed(
     table: TableName, there: ByName, arriving: ByName, *, replaces: bool
 ) -> tuple[tuple[NestedChange, ...], dict[str, str]]:
-    """What must change in the columns that stay, and temporary names for those that must be replaced."""
+    """What must change in the columns that stay, and temporary names for those that must be
+    replaced.
+    """
     inside: list[NestedChange] = []
     temporary: dict[str, str] = {}
     for name, present in there.items():
         if name not in arriving:
             continue
         try:
-            inside += plan_type_change(read_table_type(present.type), read_table_type(arriving[name].type), (present.name,))
+            inside += plan_type_change(
+                read_table_type(present.type), read_table_type(arriving[name].type), (present.name,)
+            )
         except IncompatibleType as unfit:
             if not replaces:
-                advice = f"Cast it in the query: CAST({present.name} AS {present.type}), or give the new column another name."
+                advice = (
+                    f"Cast it in the query: CAST({present.name} AS {present.type}), or give the new"
+                    " column another name."
+                )
                 raise _unfit(table, str(unfit), f"{advice} {_REPLACING}") from None
             temporary[name] = _temporary_name(present.name, {*there, *arriving})
     return tuple(inside), temporary
@@ -173,7 +215,9 @@ def _temporary_name(name: str, taken: Collection[str]) -> str:
     return temporary
 
 
-def _refused(table: TableName, new: Sequence[Field], gone: Sequence[Field], inside: Sequence[NestedChange]) -> BadBatch:
+def _refused(
+    table: TableName, new: Sequence[Field], gone: Sequence[Field], inside: Sequence[NestedChange]
+) -> BadBatch:
     added = [*new, *(Field(change.dotted, change.type) for change in inside if change.is_new)]
     wider = [Field(change.dotted, change.type) for change in inside if not change.is_new]
     said = [
@@ -183,7 +227,8 @@ def _refused(table: TableName, new: Sequence[Field], gone: Sequence[Field], insi
     ]
     return _unfit(
         table,
-        f"the result's columns differ from the table's ({'; '.join(said)}), and on_schema_change is fail",
+        f"the result's columns differ from the table's ({'; '.join(said)}), and on_schema_change is"
+        " fail",
         "Set on_schema_change to append or sync, or change the query.",
     )
 
@@ -193,13 +238,18 @@ def _refuse_fixed(table: TableName, gone: Iterable[Field], fixed: Collection[str
         if field.name.casefold() in fixed:
             raise _unfit(
                 table,
-                f"the column {field.name!r} is gone or of another type, and the table is partitioned or sorted by it",
+                f"the column {field.name!r} is gone or of another type, and the table is"
+                " partitioned or sorted by it",
                 "Bring it back, or change partition_by and sort_by.",
             )
 
 
-def drop_statements(table: TableName, present: Sequence[Field], change: SchemaChange) -> tuple[str, ...]:
-    """Statements that drop the columns a change leaves out at once, for a table that nobody reads yet."""
+def drop_statements(
+    table: TableName, present: Sequence[Field], change: SchemaChange
+) -> tuple[str, ...]:
+    """Statements that drop the columns a change leaves out at once, for a table that nobody reads
+    yet.
+    """
     if change.final is None:
         return ()
     stay = {name.casefold() for name in change.final}

@@ -34,7 +34,9 @@ def compare(
     keys: Sequence[str] = (),
     examples: int = 5,
 ) -> TableDiff:
-    """What was added, removed and changed between two snapshots, with some rows of each as examples."""
+    """What was added, removed and changed between two snapshots, with some rows of each as
+    examples.
+    """
     columns = metadata.columns_at(before), metadata.columns_at(after)
     names = common_columns(*columns)
     old = renamed_selection(at_snapshot(table, before.id), names)
@@ -42,7 +44,9 @@ def compare(
     both = compute.fields(compute.query(f"SELECT * FROM {new}"))
     for key in keys:
         if not find_column(key, both):
-            raise UnknownName(f"column that {table} has at both points", key, [field.name for field in both])
+            raise UnknownName(
+                f"column that {table} has at both points", key, [field.name for field in both]
+            )
     (counts,) = compute.rows(row_counts_query(old, new, both, keys), limit=1)
     sampled = {
         kind: _examples(compute, examples_query(old, new, both, keys, kind), both, limit=examples)
@@ -54,13 +58,24 @@ def compare(
     return TableDiff(before, after, column_changes(*columns), tuple(keys), rows, figures, sampled)
 
 
-def _examples(compute: Compute, query: str, columns: Sequence[Field], *, limit: int) -> tuple[Example, ...]:
+def _examples(
+    compute: Compute, query: str, columns: Sequence[Field], *, limit: int
+) -> tuple[Example, ...]:
     found = compute.rows(query, limit=limit) if limit else []
-    return tuple(Example(*(read_row(row[side], columns) if row[side] else None for side in ("before", "after"))) for row in found)
+    return tuple(
+        Example(
+            *(read_row(row[side], columns) if row[side] else None for side in ("before", "after"))
+        )
+        for row in found
+    )
 
 
-def _figures(compute: Compute, old: str, new: str, both: Sequence[Field]) -> tuple[tuple[ColumnFigures, ...], dict[str, int]]:
+def _figures(
+    compute: Compute, old: str, new: str, both: Sequence[Field]
+) -> tuple[tuple[ColumnFigures, ...], dict[str, int]]:
     (was,), (now,) = (compute.rows(figures_query(place, both), limit=1) for place in (old, new))
     before, after = read_figures(was, both), read_figures(now, both)
-    figures = tuple(ColumnFigures(field.name, before[field.name], after[field.name]) for field in both)
+    figures = tuple(
+        ColumnFigures(field.name, before[field.name], after[field.name]) for field in both
+    )
     return figures, {"before": int(was["rows"]), "after": int(now["rows"])}

@@ -18,11 +18,17 @@ Snapshots = Mapping[TableName, Collection[int]]
 
 
 def protect_snapshots(
-    catalog: Catalog, events: Events, snapshots: Snapshots, *, reader: str = "reader", seconds: float = SECONDS
+    catalog: Catalog,
+    events: Events,
+    snapshots: Snapshots,
+    *,
+    reader: str = "reader",
+    seconds: float = SECONDS,
 ) -> "SnapshotGuard":
     """Protect snapshots from expiry, then make sure that they still exist.
 
-    The order matters: expiry looks for protected snapshots before it removes files, so a snapshot found here stays.
+    The order matters: expiry looks for protected snapshots before it removes files, so a snapshot
+    found here stays.
     """
     guard = SnapshotGuard(events, snapshots, reader=reader, seconds=seconds)
     if not snapshots:
@@ -48,11 +54,18 @@ def _require_existing(catalog: Catalog, snapshots: Snapshots) -> None:
 class SnapshotGuard:
     """Protects snapshots until it is released; if this process dies, for `seconds` more.
 
-    A thread renews the protection, because nobody knows how long a reader takes. The thread ends when the guard is released
-    or garbage-collected.
+    A thread renews the protection, because nobody knows how long a reader takes. The thread ends
+    when the guard is released or garbage-collected.
     """
 
-    def __init__(self, events: Events, snapshots: Snapshots, *, reader: str = "reader", seconds: float = SECONDS) -> None:
+    def __init__(
+        self,
+        events: Events,
+        snapshots: Snapshots,
+        *,
+        reader: str = "reader",
+        seconds: float = SECONDS,
+    ) -> None:
         self._events, self._seconds = events, seconds
         self._snapshots = {table: ids for table, ids in snapshots.items() if ids}
         self._holder, self._released = f"{reader} {new_run_id()}", threading.Event()
@@ -61,7 +74,9 @@ class SnapshotGuard:
         self._protect()
         weakref.finalize(self, self._released.set)
         arguments = (weakref.ref(self), self._released, seconds / _RENEWALS)
-        self._thread = threading.Thread(target=_renew, args=arguments, daemon=True, name=f"protection by {self._holder}")
+        self._thread = threading.Thread(
+            target=_renew, args=arguments, daemon=True, name=f"protection by {self._holder}"
+        )
         self._thread.start()
 
     def _protect(self) -> None:
@@ -80,7 +95,12 @@ class SnapshotGuard:
     def __enter__(self) -> "SnapshotGuard":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.release()
 
 

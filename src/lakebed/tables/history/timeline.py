@@ -25,7 +25,9 @@ class HistoryEntry:
 def table_history(
     table: TableName, metadata: TableMetadata, events: Iterable[RecordedEvent], *, ref: str = MAIN
 ) -> tuple[HistoryEntry, ...]:
-    """Snapshots of a ref, undone ones included, and for `main` all other events too; newest first."""
+    """Snapshots of a ref, undone ones included, and for `main` all other events too;
+    newest first.
+    """
     if ref not in metadata.refs and ref != MAIN:
         raise UnknownName(f"ref of {table}", ref, metadata.refs)
     entries = _snapshots(metadata, ref)
@@ -43,7 +45,13 @@ def _snapshots(metadata: TableMetadata, ref: str) -> list[HistoryEntry]:
     visible = {snapshot.id for snapshot in metadata.ancestry(head.id if head else None)}
     listed = visible | published_snapshots(metadata) if ref == MAIN else visible
     return [
-        HistoryEntry(snapshot.at, snapshot.operation, snapshot, current=snapshot == head, undone=snapshot.id not in visible)
+        HistoryEntry(
+            snapshot.at,
+            snapshot.operation,
+            snapshot,
+            current=snapshot == head,
+            undone=snapshot.id not in visible,
+        )
         for snapshot in metadata.snapshots.values()
         if snapshot.id in listed
     ]

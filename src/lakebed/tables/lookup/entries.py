@@ -1,4 +1,6 @@
-"""Entries of the catalog: the lake's tables and views, and foreign ones that another tool created."""
+"""Entries of the catalog: the lake's tables and views, and foreign ones that another tool
+created.
+"""
 
 from contextlib import suppress
 from fnmatch import fnmatchcase
@@ -46,7 +48,9 @@ def find_readable(text: str, catalog: Catalog) -> TableName | ForeignTable:
 
 
 def find_table(text: str, catalog: Catalog) -> TableName:
-    """One of the lake's own tables; a view or a foreign table raises an error that says what it is."""
+    """One of the lake's own tables; a view or a foreign table raises an error that says
+    what it is.
+    """
     try:
         return find_by_name(text, catalog.pointers())
     except (UnknownName, BadName):
@@ -57,8 +61,12 @@ def find_table(text: str, catalog: Catalog) -> TableName:
 def not_a_table_error(found: TableName | ForeignTable) -> UsageError:
     """Why a view or a foreign table cannot be used as a table of the lake."""
     if isinstance(found, TableName):
-        return UsageError(f"{found} is a view: it has no rows or snapshots of its own.", next=f"Query it: SELECT * FROM {found}")
+        return UsageError(
+            f"{found} is a view: it has no rows or snapshots of its own.",
+            next=f"Query it: SELECT * FROM {found}",
+        )
     return UsageError(
-        f"{found.name} is a {found.kind} created by another tool: Lakebed can query it, but never changes it.",
+        f"{found.name} is a {found.kind} created by another tool: Lakebed can query it, but never"
+        " changes it.",
         next=f"Query it: SELECT * FROM {found.name}",
     )

@@ -9,12 +9,17 @@ from lakebed.names import TableName, split_identifier
 
 
 def find_by_name(text: str, known: Iterable[TableName], *, kind: str = "table") -> TableName:
-    """The one table with this name, or whose name ends with it; near names are suggested when there is none."""
+    """The one table with this name, or whose name ends with it; near names are suggested when there
+    is none.
+    """
     tables = list(known)
     parts = split_identifier(text)
     found = [table for table in tables if table.ends_with(parts)]
     if len(found) > 1:
-        raise UsageError(f"{kind} {text!r} is ambiguous: {', '.join(map(str, found))}.", next="Give the whole name.")
+        raise UsageError(
+            f"{kind} {text!r} is ambiguous: {', '.join(map(str, found))}.",
+            next="Give the whole name.",
+        )
     if not found:
         if len(parts) > 3:
             raise BadName("table", text, "a table's name has three parts, namespace.layer.name")
@@ -23,7 +28,9 @@ def find_by_name(text: str, known: Iterable[TableName], *, kind: str = "table") 
 
 
 def tables_matching(pattern: str | None, known: Iterable[TableName]) -> list[TableName]:
-    """Tables whose name, or part of it, matches a pattern with `*` and `?`; without a pattern, all but hidden ones."""
+    """Tables whose name, or part of it, matches a pattern with `*` and `?`; without a pattern, all
+    but hidden ones.
+    """
     if pattern is None:
         return [table for table in known if not table.hidden]
     folded = pattern.casefold()
@@ -32,5 +39,7 @@ def tables_matching(pattern: str | None, known: Iterable[TableName]) -> list[Tab
 
 def _matches(table: TableName, pattern: str) -> bool:
     levels = [level.casefold() for level in table.levels]
-    candidates = (".".join(levels[begin:end]) for begin, end in combinations(range(len(levels) + 1), 2))
+    candidates = (
+        ".".join(levels[begin:end]) for begin, end in combinations(range(len(levels) + 1), 2)
+    )
     return any(fnmatchcase(candidate, pattern) for candidate in candidates)

@@ -8,9 +8,16 @@ from lakebed.tables.merging.merge import newest_rows
 from lakebed.tables.merging.strategies import Scd2, Strategy
 
 
-def first_batch_rows(strategy: Strategy, *, staged: str, columns: Sequence[Field], now: str, repeats: bool = True) -> str:
-    """The rows that a strategy makes of a staged batch in an empty table: for first runs and full refreshes."""
+def first_batch_rows(
+    strategy: Strategy, *, staged: str, columns: Sequence[Field], now: str, repeats: bool = True
+) -> str:
+    """The rows that a strategy makes of a staged batch in an empty table: for first runs and full
+    refreshes.
+    """
     rows = newest_rows(strategy, staged=staged, columns=columns, repeats=repeats)
     since = strategy.scd_valid_from if isinstance(strategy, Scd2) else None
-    own = (f"{now if name == since else 'NULL'} AS {spark_identifier(name)}" for name, _ in strategy.own_columns)
+    own = (
+        f"{now if name == since else 'NULL'} AS {spark_identifier(name)}"
+        for name, _ in strategy.own_columns
+    )
     return f"SELECT {', '.join(['*', *own])} FROM ({rows})"

@@ -1,4 +1,6 @@
-"""Columns that a strategy added to a table to mark valid rows, and what a change of strategy means for them. Pure."""
+"""Columns that a strategy added to a table to mark valid rows, and what a change of strategy means
+for them. Pure.
+"""
 
 import json
 from collections.abc import Collection, Sequence
@@ -19,7 +21,9 @@ def own_columns_summary(columns: Collection[str]) -> str:
 
 
 def owned_columns(metadata: TableMetadata, snapshot: int | None) -> tuple[str, ...] | None:
-    """The columns, by their present names, that the strategy of a snapshot added; None if no snapshot records them."""
+    """The columns, by their present names, that the strategy of a snapshot added; None if no
+    snapshot records them.
+    """
     for step in metadata.ancestry(snapshot):
         if OWN_COLUMNS in step.summary:
             return _present(json.loads(step.summary[OWN_COLUMNS]), step, metadata)
@@ -35,11 +39,19 @@ def _present(names: Sequence[str], step: Snapshot, metadata: TableMetadata) -> t
 
 
 def guess_owned_columns(metadata: TableMetadata, result: Sequence[Field]) -> tuple[str, ...]:
-    """A guess for tables that an older Lakebed wrote: columns with the usual names that no result has."""
+    """A guess for tables that an older Lakebed wrote: columns with the usual names that no result
+    has.
+    """
     given = {field.name.casefold() for field in result}
-    there = {column.name: column.type for column in metadata.columns if column.name.casefold() not in given}
+    there = {
+        column.name: column.type
+        for column in metadata.columns
+        if column.name.casefold() not in given
+    }
     usual = (tuple(name for name, _ in strategy.own_columns) for strategy in _USUAL)
-    return next((names for names in usual if all(there.get(name) == "timestamptz" for name in names)), ())
+    return next(
+        (names for names in usual if all(there.get(name) == "timestamptz" for name in names)), ()
+    )
 
 
 def require_compatible_strategy(
@@ -51,19 +63,32 @@ def require_compatible_strategy(
     there: Sequence[str],
     table: TableName,
 ) -> None:
-    """Raise for a strategy that ignores the `owned` columns, which say what rows of the table are valid.
+    """Raise for a strategy that ignores the `owned` columns, which say what rows of the table are
+    valid.
 
     `there` are all columns of the table. Names are those after pending renames.
     """
-    own, given = [name for name, _ in strategy.own_columns], {field.name.casefold() for field in result}
+    own, given = (
+        [name for name, _ in strategy.own_columns],
+        {field.name.casefold() for field in result},
+    )
     brings_them = isinstance(strategy, AppendOnly) and {name.casefold() for name in owned} <= given
     if not set(owned) <= set(own) and not brings_them:
-        what = f"{_words(owned)} were added by another strategy and say which rows are valid; {strategy.strategy} ignores them."
-        raise BadBatch(what, where=str(table), safe="Nothing was written.", next=f"Go back to that strategy, or {_REBUILD}.")
+        what = (
+            f"{_words(owned)} were added by another strategy and say which rows are valid;"
+            f" {strategy.strategy} ignores them."
+        )
+        raise BadBatch(
+            what,
+            where=str(table),
+            safe="Nothing was written.",
+            next=f"Go back to that strategy, or {_REBUILD}.",
+        )
     lacking = [name for name in own if name.casefold() not in {name.casefold() for name in there}]
     if lacking and policy == "fail":
         raise BadBatch(
-            f"{strategy.strategy} adds {_words(lacking)} to the table, and on_schema_change is fail.",
+            f"{strategy.strategy} adds {_words(lacking)} to the table, and on_schema_change is"
+            " fail.",
             where=str(table),
             safe="Nothing was written.",
             next=f"Set on_schema_change to append, which keeps the rows; or {_REBUILD}.",

@@ -27,7 +27,9 @@ def other_columns(columns: Iterable[Field], without: Iterable[str | None]) -> tu
 
 
 def holds_map(type: str) -> bool:
-    """Whether the type is or contains a map, the only type that Spark can neither compare nor sort."""
+    """Whether the type is or contains a map, the only type that Spark can neither compare
+    nor sort.
+    """
     return _has_map(parse_type(type, strict=False))
 
 
@@ -38,15 +40,21 @@ def _has_map(type_: ColumnType) -> bool:
 def rows_equal(columns: Sequence[Field], one: str, other: str) -> str:
     """A condition: the rows of two aliases are equal in these columns; NULL equals NULL.
 
-    `least` is an AND that Spark does not split into join keys: sorting by all of them would cost half as much again.
+    `least` is an AND that Spark does not split into join keys: sorting by all of them would cost
+    half as much again.
     """
-    pairs = (tuple(comparable(f"{alias}.{spark_identifier(c.name)}", c.type) for alias in (one, other)) for c in columns)
+    pairs = (
+        tuple(comparable(f"{alias}.{spark_identifier(c.name)}", c.type) for alias in (one, other))
+        for c in columns
+    )
     equal = [f"{left} <=> {right}" for left, right in pairs]
     return f"least(TRUE, {', '.join(equal)})" if equal else "TRUE"
 
 
 def comparable(expression: str, type: str) -> str:
-    """An expression that can be compared and sorted: the value itself, with its maps as sorted entries."""
+    """An expression that can be compared and sorted: the value itself, with its maps as sorted
+    entries.
+    """
     return _comparable(expression, parse_type(type, strict=False), depth=0)
 
 
@@ -54,11 +62,16 @@ def _comparable(expression: str, type_: ColumnType, *, depth: int) -> str:
     item = f"x{depth}"
     match type_:
         case Array(element) if _has_map(type_):
-            return f"transform({expression}, {item} -> {_comparable(item, element, depth=depth + 1)})"
+            return (
+                f"transform({expression}, {item} -> {_comparable(item, element, depth=depth + 1)})"
+            )
         case Map(_, value):
             entry = f"struct({item}.key, {_comparable(f'{item}.value', value, depth=depth + 1)})"
             return f"sort_array(transform(map_entries({expression}), {item} -> {entry}))"
         case Struct(fields) if _has_map(type_):
-            parts = (_comparable(f"{expression}.{spark_identifier(name)}", part, depth=depth) for name, part in fields)
+            parts = (
+                _comparable(f"{expression}.{spark_identifier(name)}", part, depth=depth)
+                for name, part in fields
+            )
             return f"if({expression} IS NULL, NULL, struct({', '.join(parts)}))"
     return expression

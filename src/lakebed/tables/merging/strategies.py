@@ -1,4 +1,7 @@
-"""How a run's rows enter a table. Each strategy is a type with its own options, so that no invalid mix can be configured."""
+"""How a run's rows enter a table.
+
+Each strategy is a type with its own options, so that no invalid mix can be configured.
+"""
 
 from typing import Annotated, Literal
 
@@ -22,7 +25,9 @@ class _Strategy(BaseModel):
 
     @property
     def one_row_per_key(self) -> bool:
-        """Whether the table has one row per key, so that a batch may repeat a key only if there is an order."""
+        """Whether the table has one row per key, so that a batch may repeat a key only if there is
+        an order.
+        """
         return False
 
     @property
@@ -78,19 +83,25 @@ class _Merged(_Keyed):
 
 
 class Incremental(_Merged):
-    """Arriving keys are inserted or updated; the newest row of a key wins; rows older than the table's are ignored."""
+    """Arriving keys are inserted or updated; the newest row of a key wins; rows older than the
+    table's are ignored.
+    """
 
     strategy: Literal["incremental"] = "incremental"
 
 
 class DeleteInsert(_Keyed):
-    """All rows of arriving keys are replaced by the arriving ones; several rows per key are allowed."""
+    """All rows of arriving keys are replaced by the arriving ones; several rows per key are
+    allowed.
+    """
 
     strategy: Literal["delete_insert"] = "delete_insert"
 
 
 class Scd2(_Merged):
-    """History: a changed row is closed and a new version opened, valid from `valid_from` until before `valid_to`."""
+    """History: a changed row is closed and a new version opened, valid from `valid_from` until
+    before `valid_to`.
+    """
 
     strategy: Literal["scd2"] = "scd2"
     scd_valid_from: str = "valid_from"
@@ -120,7 +131,9 @@ class InsertOverwrite(_Strategy):
 
 
 class SoftDelete(_Merged):
-    """Rows whose keys are absent from the batch are marked, not removed; a returning key is unmarked."""
+    """Rows whose keys are absent from the batch are marked, not removed; a returning key is
+    unmarked.
+    """
 
     strategy: Literal["soft_delete"] = "soft_delete"
 
@@ -133,7 +146,9 @@ class SoftDelete(_Merged):
         return (("_deleted_at", "timestamp"),)
 
 
-Strategy = FullRefresh | AppendOnly | Incremental | DeleteInsert | Scd2 | InsertOverwrite | SoftDelete
+Strategy = (
+    FullRefresh | AppendOnly | Incremental | DeleteInsert | Scd2 | InsertOverwrite | SoftDelete
+)
 
 STRATEGIES: dict[str, type[Strategy]] = {
     "full_refresh": FullRefresh,

@@ -31,12 +31,17 @@ def name_may_be_taken(table: TableName) -> Iterator[None]:
     try:
         yield
     except PointerMoved as error:
-        what = f"another process has just created {table}, or changed the table it was to be made from."
+        what = (
+            f"another process has just created {table}, or changed the table it was to be made"
+            " from."
+        )
         raise NameTaken(what, where=str(table)) from error
 
 
 def find_dropped(name: str, dropped: Sequence[DroppedTable]) -> DroppedTable:
-    """The dropped table with this uuid, or the one dropped last under this name or end of a name."""
+    """The dropped table with this uuid, or the one dropped last under this name or end of
+    a name.
+    """
     for gone in dropped:
         if name in (gone.uuid, str(gone.table)) or str(gone.table).endswith(f".{name}"):
             return gone

@@ -5,7 +5,16 @@ from typing import Literal
 
 from lakebed.errors import NameTaken, UnknownName
 from lakebed.names import TableName
-from lakebed.ports import MAIN, Amendment, ChangeRecords, Event, RemoveRef, SetRef, Snapshot, TableMetadata
+from lakebed.ports import (
+    MAIN,
+    Amendment,
+    ChangeRecords,
+    Event,
+    RemoveRef,
+    SetRef,
+    Snapshot,
+    TableMetadata,
+)
 
 RefKind = Literal["tag", "branch"]
 
@@ -23,9 +32,17 @@ class RefChange:
 
 
 def plan_ref(
-    table: TableName, metadata: TableMetadata, ref: str, point: Snapshot, *, kind: RefKind, replace: bool = False
+    table: TableName,
+    metadata: TableMetadata,
+    ref: str,
+    point: Snapshot,
+    *,
+    kind: RefKind,
+    replace: bool = False,
 ) -> RefChange:
-    """Set a tag or branch to a snapshot; an existing one is moved only with `replace`, and only to its own kind."""
+    """Set a tag or branch to a snapshot; an existing one is moved only with `replace`, and only to
+    its own kind.
+    """
     existing = metadata.refs.get(ref)
     if existing and not (replace and existing.kind == kind):
         what = f"{table} already has a {existing.kind} {ref}, at snapshot {existing.snapshot}."
@@ -39,5 +56,10 @@ def plan_ref_removal(table: TableName, metadata: TableMetadata, ref: str) -> Ref
     existing = metadata.refs.get(ref)
     if existing is None or ref == MAIN:
         raise UnknownName(f"removable tag or branch of {table}", ref, set(metadata.refs) - {MAIN})
-    event = Event("untagged" if existing.kind == "tag" else "branch_removed", table, existing.snapshot, {"ref": ref})
+    event = Event(
+        "untagged" if existing.kind == "tag" else "branch_removed",
+        table,
+        existing.snapshot,
+        {"ref": ref},
+    )
     return RefChange(RemoveRef(ref), event)

@@ -35,7 +35,9 @@ class HeldLease:
 
 @dataclass(frozen=True)
 class LeaseWait:
-    """How long to wait for another holder's lease, what ends the wait early, and who is told of it."""
+    """How long to wait for another holder's lease, what ends the wait early, and who is
+    told of it.
+    """
 
     seconds: float = 0.0
     stop: threading.Event = field(default_factory=threading.Event)
@@ -43,12 +45,20 @@ class LeaseWait:
 
 
 @contextmanager
-def hold_lease(leases: Leases, name: str, *, holder: str, limit: float, wait: LeaseWait | None = None) -> Iterator[HeldLease]:
-    """Hold a lease for the length of a block. If another holder has it, wait as `wait` says, then raise `LeaseHeld`."""
+def hold_lease(
+    leases: Leases, name: str, *, holder: str, limit: float, wait: LeaseWait | None = None
+) -> Iterator[HeldLease]:
+    """Hold a lease for the length of a block.
+
+    If another holder has it, wait as `wait` says, then raise `LeaseHeld`.
+    """
     held = HeldLease(_acquire(leases, name, holder, limit, wait or LeaseWait()))
     done = threading.Event()
     heartbeat = threading.Thread(
-        target=_beat, args=(leases, held, done, limit / BEATS_PER_LIMIT), daemon=True, name=f"lease {name}"
+        target=_beat,
+        args=(leases, held, done, limit / BEATS_PER_LIMIT),
+        daemon=True,
+        name=f"lease {name}",
     )
     heartbeat.start()
     try:
@@ -75,7 +85,10 @@ def _acquire(leases: Leases, name: str, holder: str, limit: float, waiting: Leas
 
 
 def _release(leases: Leases, lease: Lease) -> None:
-    """Release a lease. A failure is no error: the work under it is done, and the lease lapses by itself."""
+    """Release a lease.
+
+    A failure is no error: the work under it is done, and the lease lapses by itself.
+    """
     with suppress(LakebedError):
         retry(partial(leases.release, lease), attempts=_RELEASES)
 
@@ -88,4 +101,5 @@ def _beat(leases: Leases, held: HeldLease, done: threading.Event, pause: float) 
             held.mark_lost(loss)
             return
         except Unavailable:
-            continue  # the store may answer again before the limit; if not, the next beat learns of the loss
+            # the store may answer again before the limit; if not, the next beat learns of the loss
+            continue

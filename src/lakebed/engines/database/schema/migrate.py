@@ -27,7 +27,9 @@ NEWEST = MIGRATIONS[-1].version
 
 
 def pending(version: int) -> tuple[Migration, ...]:
-    """The migrations that a database of this version still needs; `NewerLake` if a newer Lakebed made it."""
+    """The migrations that a database of this version still needs; `NewerLake` if a newer Lakebed
+    made it.
+    """
     if version > NEWEST:
         raise NewerLake(version, NEWEST)
     return tuple(step for step in MIGRATIONS if step.version > version)
@@ -41,7 +43,10 @@ def version_of(connection: Connection) -> int:
 
 
 def migrate(connection: Connection) -> None:
-    """Bring the database to the newest version. The caller holds the lock that keeps other processes out."""
+    """Bring the database to the newest version.
+
+    The caller holds the lock that keeps other processes out.
+    """
     for step in pending(version_of(connection)):
         _apply(connection, step)
         connection.execute(versions.delete())
@@ -61,4 +66,7 @@ def _apply(connection: Connection, step: Migration) -> None:
 def _add(connection: Connection, column: Column[Any]) -> None:
     table = column.table.description
     if column.name not in {known["name"] for known in inspect(connection).get_columns(table)}:
-        connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN {column.name} {column.type.compile(connection.dialect)}")
+        connection.exec_driver_sql(
+            f"ALTER TABLE {table} ADD COLUMN {column.name}"
+            f" {column.type.compile(connection.dialect)}"
+        )

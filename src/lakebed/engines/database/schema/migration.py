@@ -8,7 +8,10 @@ from sqlalchemy import Column, Table
 
 @dataclass(frozen=True)
 class Migration:
-    """Tables and columns to add, then statements to run. Never edited once released: a change is a further step."""
+    """Tables and columns to add, then statements to run.
+
+    Never edited once released: a change is a further step.
+    """
 
     version: int
     creates: tuple[Table, ...] = ()

@@ -4,7 +4,8 @@ from sqlalchemy import BigInteger, Column, Float, Integer, MetaData, String, Tab
 
 _METADATA = MetaData()
 
-# Iceberg's JDBC catalog, schema V1: names and widths are Iceberg's, shared with Spark and PyIceberg.
+# Iceberg's JDBC catalog, schema V1: names and widths are Iceberg's, shared with Spark and
+# PyIceberg.
 iceberg_tables = Table(
     "iceberg_tables",
     _METADATA,
@@ -23,7 +24,9 @@ iceberg_namespaces = Table(
     Column("property_key", String(255), primary_key=True),
     Column("property_value", String(1000)),
 )
-versions = Table("lakebed_schema", _METADATA, Column("version", Integer, primary_key=True, autoincrement=False))
+versions = Table(
+    "lakebed_schema", _METADATA, Column("version", Integer, primary_key=True, autoincrement=False)
+)
 leases = Table(
     "lakebed_leases",
     _METADATA,
@@ -31,7 +34,9 @@ leases = Table(
     Column("holder", String(600)),  # NULL: free. The row stays: its token only ever grows
     Column("token", BigInteger, nullable=False),
     Column("limit_seconds", Float(53), nullable=False),
-    Column("heartbeat", Float(53), nullable=False),  # seconds since 1970 by the database's own clock
+    Column(
+        "heartbeat", Float(53), nullable=False
+    ),  # seconds since 1970 by the database's own clock
 )
 publications = Table(
     "lakebed_publications",
@@ -39,7 +44,9 @@ publications = Table(
     Column("run_id", String(255), primary_key=True),
     Column("state", String(16), nullable=False),  # intended or published
     Column("moves", Text, nullable=False),
-    Column("leases", Text, nullable=False),  # held when it began: while one still is, its run is alive
+    Column(
+        "leases", Text, nullable=False
+    ),  # held when it began: while one still is, its run is alive
     Column("at", Float(53), nullable=False),
 )
 runs = Table(
@@ -79,7 +86,8 @@ holds = Table(  # snapshots that readers and followers protect from expiry
     Column("snapshot", BigInteger, primary_key=True, autoincrement=False),
     Column("until", Float(53)),  # NULL: until it is removed
 )
-ledger = Table(  # a file is listed once for every run that consumed it: a rollback may restore an earlier one
+# a file is listed once for every run that consumed it: a rollback may restore an earlier one
+ledger = Table(
     "lakebed_ledger",
     _METADATA,
     Column("table_name", String(600), primary_key=True),
@@ -90,14 +98,18 @@ ledger = Table(  # a file is listed once for every run that consumed it: a rollb
     Column("size", BigInteger, nullable=False),
     Column("publication", String(255), nullable=False),
     Column("state", String(16), nullable=False),  # taken, held or waiting
-    Column("digest", String(64)),  # SHA-256; NULL if the etag identifies the content, and in rows from before version 4
+    Column(
+        "digest", String(64)
+    ),  # SHA-256; NULL if the etag identifies the content, and in rows from before version 4
     Column("archived", String(1024)),  # NULL: not archived, or before version 4
     Column("archived_etag", String(255)),
 )
 events = Table(
     "lakebed_events",
     _METADATA,
-    Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column(
+        "number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True
+    ),
     Column("at", Float(53), nullable=False),
     Column("kind", String(32), nullable=False),
     Column("table_name", String(600), nullable=False),
@@ -146,7 +158,9 @@ deleted_pipelines = Table(
 care = Table(
     "lakebed_care",
     _METADATA,
-    Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column(
+        "number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True
+    ),
     Column("at", Float(53), nullable=False),
     Column("action", String(64), nullable=False),
     Column("subject", String(600), nullable=False),  # a table, a zone, or the lake

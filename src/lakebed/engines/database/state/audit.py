@@ -34,23 +34,36 @@ class DatabaseAudit:
         query = select(pins, runs.c.state).join(runs, runs.c.run_id == pins.c.run_id, isouter=True)
         with self._database.reading() as connection:
             rows = connection.execute(query.order_by(pins.c.run_id)).all()
-        return tuple(PinRow(row.run_id, TableName.parse(row.table_name), row.snapshot, row.state == RUNNING) for row in rows)
+        return tuple(
+            PinRow(row.run_id, TableName.parse(row.table_name), row.snapshot, row.state == RUNNING)
+            for row in rows
+        )
 
     def consumed_counts(self) -> dict[TableName, int]:
-        query = select(ledger.c.table_name, func.count().label("files")).group_by(ledger.c.table_name)
+        query = select(ledger.c.table_name, func.count().label("files")).group_by(
+            ledger.c.table_name
+        )
         with self._database.reading() as connection:
             return {TableName.parse(row.table_name): row.files for row in connection.execute(query)}
 
     def checksums(self) -> dict[str, Checksum]:
         with self._database.reading() as connection:
             rows = connection.execute(select(checksums)).all()
-        return {row.path: Checksum(row.path, row.sha256, row.size, datetime.fromtimestamp(row.at, UTC)) for row in rows}
+        return {
+            row.path: Checksum(row.path, row.sha256, row.size, datetime.fromtimestamp(row.at, UTC))
+            for row in rows
+        }
 
     def save_checksums(self, read: Sequence[Checksum]) -> None:
         for chunk in _chunks(read):
-            values = [{"path": one.path, "sha256": one.sha256, "size": one.size, "at": one.at.timestamp()} for one in chunk]
+            values = [
+                {"path": one.path, "sha256": one.sha256, "size": one.size, "at": one.at.timestamp()}
+                for one in chunk
+            ]
             with self._database.writing() as connection:
-                connection.execute(delete(checksums).where(checksums.c.path.in_([one.path for one in chunk])))
+                connection.execute(
+                    delete(checksums).where(checksums.c.path.in_([one.path for one in chunk]))
+                )
                 connection.execute(insert(checksums), values)
 
     def delete_checksums(self, paths: Collection[str]) -> None:

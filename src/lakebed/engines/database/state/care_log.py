@@ -19,12 +19,24 @@ class DatabaseCareLog:
         self._database = database
 
     def write(self, entry: CareEntry) -> None:
-        document = {key: value for key, value in asdict(entry).items() if key not in ("action", "subject", "at")}
-        values = {"action": entry.action, "subject": entry.subject[:600], "at": entry.at.timestamp()}
+        document = {
+            key: value
+            for key, value in asdict(entry).items()
+            if key not in ("action", "subject", "at")
+        }
+        values = {
+            "action": entry.action,
+            "subject": entry.subject[:600],
+            "at": entry.at.timestamp(),
+        }
         with self._database.writing() as connection:
-            connection.execute(insert(care).values(**values, document=json.dumps(document, default=dict)))
+            connection.execute(
+                insert(care).values(**values, document=json.dumps(document, default=dict))
+            )
 
-    def entries(self, *, subject: str | None = None, action: str | None = None, limit: int = 50) -> tuple[CareEntry, ...]:
+    def entries(
+        self, *, subject: str | None = None, action: str | None = None, limit: int = 50
+    ) -> tuple[CareEntry, ...]:
         query = select(care).order_by(care.c.number.desc()).limit(limit)
         for column, value in ((care.c.subject, subject), (care.c.action, action)):
             query = query.where(column == value) if value else query
@@ -37,4 +49,6 @@ class DatabaseCareLog:
 
 
 def _entry(row: Row[Any]) -> CareEntry:
-    return CareEntry(row.action, row.subject, at=datetime.fromtimestamp(row.at, UTC), **json.loads(row.document))
+    return CareEntry(
+        row.action, row.subject, at=datetime.fromtimestamp(row.at, UTC), **json.loads(row.document)
+    )

@@ -5,13 +5,19 @@ from sqlalchemy import Connection, update
 from lakebed.engines.database.connect import Database
 from lakebed.engines.database.schema import runs
 from lakebed.engines.database.state.events import put_events
-from lakebed.engines.database.state.ledger import delete_publication_files, put_consumed, set_file_state
+from lakebed.engines.database.state.ledger import (
+    delete_publication_files,
+    put_consumed,
+    set_file_state,
+)
 from lakebed.engines.database.state.records import RUNNING, SUCCESS, put_run
 from lakebed.engines.database.state.zone_types import put_types
 from lakebed.ports import ChangeRecords, PublicationRecords
 
 
-def put_publication_records(connection: Connection, records: PublicationRecords, *, publication: str, done: bool) -> None:
+def put_publication_records(
+    connection: Connection, records: PublicationRecords, *, publication: str, done: bool
+) -> None:
     """Store what a publication records. Until it is `done`, its runs count as running."""
     for record in records.runs:
         put_run(connection, record, state=SUCCESS if done else RUNNING, publication=publication)
@@ -28,7 +34,9 @@ def confirm_publication_records(connection: Connection, *, publication: str) -> 
 def delete_publication_records(connection: Connection, *, publication: str) -> None:
     """The publication will not happen: its files are waiting again."""
     delete_publication_files(connection, publication=publication)
-    connection.execute(update(runs).where(runs.c.publication == publication).values(publication=None))
+    connection.execute(
+        update(runs).where(runs.c.publication == publication).values(publication=None)
+    )
 
 
 def put_change_records(connection: Connection, database: Database, records: ChangeRecords) -> None:

@@ -11,15 +11,21 @@ from lakebed.names import TableName
 from lakebed.ports import DroppedTable
 
 
-def put_dropped(connection: Connection, database: Database, table: TableName, *, uuid: str, location: str) -> DroppedTable:
+def put_dropped(
+    connection: Connection, database: Database, table: TableName, *, uuid: str, location: str
+) -> DroppedTable:
     """Record a table that is being dropped."""
     values = {"uuid": uuid, "table_name": str(table), "metadata_location": location}
-    at = connection.execute(insert(dropped).values(**values, at=database.now()).returning(dropped.c.at)).scalar_one()
+    at = connection.execute(
+        insert(dropped).values(**values, at=database.now()).returning(dropped.c.at)
+    ).scalar_one()
     return DroppedTable(uuid, table, location, datetime.fromtimestamp(at, UTC))
 
 
 def take_dropped(connection: Connection, gone: DroppedTable) -> None:
-    """Delete the row of a table that is restored or purged; `PointerMoved` if it is gone already."""
+    """Delete the row of a table that is restored or purged; `PointerMoved` if it is gone
+    already.
+    """
     if not delete_dropped_row(connection, gone.uuid):
         raise PointerMoved(str(gone.table))
 
@@ -34,6 +40,11 @@ def list_dropped(database: Database) -> tuple[DroppedTable, ...]:
     with database.reading() as connection:
         rows = connection.execute(select(dropped).order_by(dropped.c.at.desc())).all()
     return tuple(
-        DroppedTable(row.uuid, TableName.parse(row.table_name), row.metadata_location, datetime.fromtimestamp(row.at, UTC))
+        DroppedTable(
+            row.uuid,
+            TableName.parse(row.table_name),
+            row.metadata_location,
+            datetime.fromtimestamp(row.at, UTC),
+        )
         for row in rows
     )

@@ -17,7 +17,11 @@ def put_events(connection: Connection, database: Database, happened: Sequence[Ev
     """Record events in the caller's transaction."""
     for event in happened:
         values = {"kind": event.kind, "table_name": str(event.table), "snapshot": event.snapshot}
-        connection.execute(insert(events).values(**values, detail=json.dumps(dict(event.detail)), at=database.now()))
+        connection.execute(
+            insert(events).values(
+                **values, detail=json.dumps(dict(event.detail)), at=database.now()
+            )
+        )
 
 
 class DatabaseEvents:
@@ -39,7 +43,9 @@ class DatabaseEvents:
         after: datetime | None = None,
         limit: int = 1000,
     ) -> tuple[RecordedEvent, ...]:
-        query = select(events).where(events.c.number > number).order_by(events.c.number).limit(limit)
+        query = (
+            select(events).where(events.c.number > number).order_by(events.c.number).limit(limit)
+        )
         query = query.where(events.c.table_name == str(table)) if table else query
         query = query.where(events.c.kind.in_(kinds)) if kinds else query
         query = query.where(events.c.at >= after.timestamp()) if after else query
@@ -50,13 +56,19 @@ class DatabaseEvents:
         behind = select(func.min(followers.c.number)).scalar_subquery()
         done = or_(behind.is_(None), events.c.number <= behind)
         with self._database.writing() as connection:
-            return connection.execute(delete(events).where(events.c.at < before.timestamp(), done)).rowcount
+            return connection.execute(
+                delete(events).where(events.c.at < before.timestamp(), done)
+            ).rowcount
 
     def follow(self, name: str) -> int:
         with self._database.writing() as connection:
-            number = connection.execute(select(followers.c.number).where(followers.c.name == name)).scalar()
+            number = connection.execute(
+                select(followers.c.number).where(followers.c.name == name)
+            ).scalar()
             if number is None:
-                number = connection.execute(select(func.coalesce(func.max(events.c.number), 0))).scalar_one()
+                number = connection.execute(
+                    select(func.coalesce(func.max(events.c.number), 0))
+                ).scalar_one()
                 connection.execute(insert(followers).values(name=name, number=number))
         return int(number)
 
@@ -72,12 +84,24 @@ class DatabaseEvents:
 
     def followers(self) -> dict[str, int]:
         with self._database.reading() as connection:
-            return {row.name: row.number for row in connection.execute(select(followers).order_by(followers.c.name))}
+            return {
+                row.name: row.number
+                for row in connection.execute(select(followers).order_by(followers.c.name))
+            }
 
-    def protect(self, holder: str, table: TableName, snapshots: Collection[int], *, seconds: float | None = None) -> None:
+    def protect(
+        self,
+        holder: str,
+        table: TableName,
+        snapshots: Collection[int],
+        *,
+        seconds: float | None = None,
+    ) -> None:
         until = None if seconds is None else self._database.now() + seconds
         with self._database.writing() as connection:
-            connection.execute(delete(holds).where(holds.c.holder == holder, holds.c.table_name == str(table)))
+            connection.execute(
+                delete(holds).where(holds.c.holder == holder, holds.c.table_name == str(table))
+            )
             for snapshot in sorted(set(snapshots)):
                 values = {"holder": holder, "table_name": str(table), "snapshot": snapshot}
                 connection.execute(insert(holds).values(**values, until=until))
@@ -85,14 +109,23 @@ class DatabaseEvents:
     def unprotect(self, holder: str, table: TableName | None = None) -> None:
         theirs = delete(holds).where(holds.c.holder == holder)
         with self._database.writing() as connection:
-            connection.execute(theirs if table is None else theirs.where(holds.c.table_name == str(table)))
+            connection.execute(
+                theirs if table is None else theirs.where(holds.c.table_name == str(table))
+            )
 
     def protected(self) -> tuple[SnapshotProtection, ...]:
         lasting = or_(holds.c.until.is_(None), holds.c.until > self._database.now())
         with self._database.reading() as connection:
-            rows = connection.execute(select(holds).where(lasting).order_by(holds.c.holder, holds.c.snapshot)).all()
+            rows = connection.execute(
+                select(holds).where(lasting).order_by(holds.c.holder, holds.c.snapshot)
+            ).all()
         return tuple(
-            SnapshotProtection(row.holder, TableName.parse(row.table_name), row.snapshot, _time(row.until) if row.until else None)
+            SnapshotProtection(
+                row.holder,
+                TableName.parse(row.table_name),
+                row.snapshot,
+                _time(row.until) if row.until else None,
+            )
             for row in rows
         )
 

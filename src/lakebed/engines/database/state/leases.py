@@ -28,7 +28,11 @@ class DatabaseLeases:
                 raise taken
             if taken:
                 self._owed.difference_update(
-                    [owed for owed in tuple(self._owed) if owed.name == name and owed.token < taken.token]
+                    [
+                        owed
+                        for owed in tuple(self._owed)
+                        if owed.name == name and owed.token < taken.token
+                    ]
                 )
                 return taken
 
@@ -38,7 +42,11 @@ class DatabaseLeases:
         values = {"holder": holder, "limit_seconds": limit, "heartbeat": now}
         silent = leases.c.heartbeat + leases.c.limit_seconds < now
         free = or_(leases.c.holder.is_(None), silent, *(_is(owed) for owed in tuple(self._owed)))
-        taking = update(leases).where(leases.c.name == name, free).values(**values, token=leases.c.token + 1)
+        taking = (
+            update(leases)
+            .where(leases.c.name == name, free)
+            .values(**values, token=leases.c.token + 1)
+        )
         taken: Lease | LeaseHeld | None = None
         try:
             with self._database.writing() as connection:
@@ -49,26 +57,42 @@ class DatabaseLeases:
             raise
         return taken
 
-    def _asked(self, connection: Connection, name: str, taking: Update, values: dict[str, Any]) -> Lease | LeaseHeld | None:
+    def _asked(
+        self, connection: Connection, name: str, taking: Update, values: dict[str, Any]
+    ) -> Lease | LeaseHeld | None:
         holder, now = values["holder"], values["heartbeat"]
         if token := connection.execute(taking.returning(leases.c.token)).scalar():
             return Lease(name, holder, token)
         silence = (now - leases.c.heartbeat).label("silent")
-        row = connection.execute(select(leases.c.holder, leases.c.limit_seconds, silence).where(leases.c.name == name)).first()
+        row = connection.execute(
+            select(leases.c.holder, leases.c.limit_seconds, silence).where(leases.c.name == name)
+        ).first()
         if row is None:
             connection.execute(insert(leases).values(**values, name=name, token=1))
             return Lease(name, holder, 1)
         if row.silent < 0:  # the clock was set back: count from now
             connection.execute(update(leases).where(leases.c.name == name).values(heartbeat=now))
-        return LeaseHeld(name, row.holder, max(row.silent, 0.0), row.limit_seconds) if row.holder is not None else None
+        return (
+            LeaseHeld(name, row.holder, max(row.silent, 0.0), row.limit_seconds)
+            if row.holder is not None
+            else None
+        )
 
     def renew(self, lease: Lease) -> None:
         with self._database.writing() as connection:
             fence(connection, lease)
-            connection.execute(update(leases).where(leases.c.name == lease.name).values(heartbeat=self._database.now()))
+            connection.execute(
+                update(leases)
+                .where(leases.c.name == lease.name)
+                .values(heartbeat=self._database.now())
+            )
 
     def release(self, lease: Lease) -> None:
-        freeing = update(leases).where(leases.c.name == lease.name, leases.c.token == lease.token).values(holder=None)
+        freeing = (
+            update(leases)
+            .where(leases.c.name == lease.name, leases.c.token == lease.token)
+            .values(holder=None)
+        )
         try:
             with self._database.writing() as connection:
                 connection.execute(freeing)
@@ -81,18 +105,26 @@ class DatabaseLeases:
         held = leases.c.heartbeat + leases.c.limit_seconds >= self._database.now()
         with self._database.reading() as connection:
             row = connection.execute(
-                select(leases.c.holder, leases.c.token).where(leases.c.name == name, leases.c.holder.is_not(None), held)
+                select(leases.c.holder, leases.c.token).where(
+                    leases.c.name == name, leases.c.holder.is_not(None), held
+                )
             ).first()
         return Lease(name, row.holder, row.token) if row else None
 
 
 def _is(lease: Lease) -> ColumnElement[bool]:
-    """Whether a row is this lease; the holder is compared too, since a restored backup counts tokens again."""
-    return and_(leases.c.name == lease.name, leases.c.token == lease.token, leases.c.holder == lease.holder)
+    """Whether a row is this lease; the holder is compared too, since a restored backup counts
+    tokens again.
+    """
+    return and_(
+        leases.c.name == lease.name, leases.c.token == lease.token, leases.c.holder == lease.holder
+    )
 
 
 def fence(connection: Connection, lease: Lease) -> None:
     """`LeaseLost` unless the lease is held; until the transaction ends, nobody else can take it."""
-    row = connection.execute(select(leases.c.holder, leases.c.token).where(leases.c.name == lease.name).with_for_update()).first()
+    row = connection.execute(
+        select(leases.c.holder, leases.c.token).where(leases.c.name == lease.name).with_for_update()
+    ).first()
     if row is None or row.token != lease.token or row.holder is None:
         raise LeaseLost(lease.name, row.holder if row else "")

@@ -16,7 +16,9 @@ _PUBLISHED = (publications.c.run_id == ledger.c.publication, publications.c.stat
 PUBLISHED_FILES = select(ledger, publications.c.at).join(publications, and_(*_PUBLISHED))
 
 
-def put_consumed(connection: Connection, files: Sequence[ConsumedFile], *, publication: str) -> None:
+def put_consumed(
+    connection: Connection, files: Sequence[ConsumedFile], *, publication: str
+) -> None:
     """Add files that a publication consumed; the same file of the same run is replaced."""
     for chunk in _chunks(files):
         keys = [(str(file.table), file.path, file.etag, file.run_id) for file in chunk]
@@ -33,13 +35,18 @@ def delete_publication_files(connection: Connection, *, publication: str) -> Non
 def set_file_state(connection: Connection, change: FileStateChange) -> None:
     """Give files of a table another state."""
     for chunk in _chunks(change.files):
-        theirs = (ledger.c.table_name == str(change.table), tuple_(ledger.c.path, ledger.c.run_id).in_(chunk))
+        theirs = (
+            ledger.c.table_name == str(change.table),
+            tuple_(ledger.c.path, ledger.c.run_id).in_(chunk),
+        )
         connection.execute(update(ledger).where(*theirs).values(state=change.state))
 
 
 def rename_in_ledger(connection: Connection, table: TableName, to: TableName) -> None:
     """Files consumed by a table belong to its new name."""
-    connection.execute(update(ledger).where(ledger.c.table_name == str(table)).values(table_name=str(to)))
+    connection.execute(
+        update(ledger).where(ledger.c.table_name == str(table)).values(table_name=str(to))
+    )
 
 
 def delete_from_ledger(connection: Connection, table: TableName) -> None:
@@ -54,8 +61,14 @@ def moving(moved: MovedFile) -> Update:
         return theirs.values(archived=moved.new_path, archived_etag=moved.new_etag)
     if moved.new_etag != moved.etag:
         other = ledger.alias()
-        same_run = (other.c.table_name == ledger.c.table_name, other.c.path == ledger.c.path, other.c.run_id == ledger.c.run_id)
-        theirs = theirs.where(~select(other.c.run_id).where(*same_run, other.c.etag == moved.new_etag).exists())
+        same_run = (
+            other.c.table_name == ledger.c.table_name,
+            other.c.path == ledger.c.path,
+            other.c.run_id == ledger.c.run_id,
+        )
+        theirs = theirs.where(
+            ~select(other.c.run_id).where(*same_run, other.c.etag == moved.new_etag).exists()
+        )
     return theirs.values(etag=moved.new_etag, archived=None, archived_etag=None)
 
 

@@ -34,9 +34,16 @@ def record(
 ) -> None:
     """Store a publication and its records, in the caller's transaction."""
     held = json.dumps([asdict(lease) for lease in leases])
-    values = {"run_id": publication.run_id, "state": state, "moves": _as_text(publication), "leases": held}
+    values = {
+        "run_id": publication.run_id,
+        "state": state,
+        "moves": _as_text(publication),
+        "leases": held,
+    }
     connection.execute(insert(publications).values(**values, at=database.now()))
-    put_publication_records(connection, records, publication=publication.run_id, done=state == PUBLISHED)
+    put_publication_records(
+        connection, records, publication=publication.run_id, done=state == PUBLISHED
+    )
     if state == PUBLISHED:
         put_events(connection, database, publication.events)
 
@@ -44,32 +51,46 @@ def record(
 def mark_published(connection: Connection, database: Database, publication: Publication) -> None:
     """An intended publication has happened."""
     put_events(connection, database, publication.events)
-    connection.execute(update(publications).where(publications.c.run_id == publication.run_id).values(state=PUBLISHED))
+    connection.execute(
+        update(publications)
+        .where(publications.c.run_id == publication.run_id)
+        .values(state=PUBLISHED)
+    )
     confirm_publication_records(connection, publication=publication.run_id)
 
 
 def delete_intended(connection: Connection, database: Database, publication: Publication) -> None:  # noqa: ARG001 - as mark_published
     """An intended publication will not happen."""
-    connection.execute(delete(publications).where(publications.c.run_id == publication.run_id, publications.c.state == INTENDED))
+    connection.execute(
+        delete(publications).where(
+            publications.c.run_id == publication.run_id, publications.c.state == INTENDED
+        )
+    )
     delete_publication_records(connection, publication=publication.run_id)
 
 
 def published(database: Database, run_id: str) -> Publication | None:
     """What a run has published; None if nothing."""
-    query = select(publications).where(publications.c.run_id == run_id, publications.c.state == PUBLISHED)
+    query = select(publications).where(
+        publications.c.run_id == run_id, publications.c.state == PUBLISHED
+    )
     with database.reading() as connection:
         row = connection.execute(query).first()
     return Publication(row.run_id, _moves(row.moves)) if row else None
 
 
 def abandoned(database: Database, *, own: str | None) -> tuple[Publication, ...]:
-    """Publications begun and not finished, oldest first: of runs that lost their leases, and of the `own` run."""
+    """Publications begun and not finished, oldest first: of runs that lost their leases, and of the
+    `own` run.
+    """
     query = select(publications).where(publications.c.state == INTENDED).order_by(publications.c.at)
     with database.reading() as connection:
         rows = connection.execute(query).all()
     store = DatabaseLeases(database)
     return tuple(
-        Publication(row.run_id, _moves(row.moves)) for row in rows if row.run_id == own or not _is_alive(row.leases, store)
+        Publication(row.run_id, _moves(row.moves))
+        for row in rows
+        if row.run_id == own or not _is_alive(row.leases, store)
     )
 
 

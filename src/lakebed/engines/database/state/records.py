@@ -8,7 +8,13 @@ from sqlalchemy import Connection, Select, and_, delete, func, insert, select, u
 
 from lakebed.engines.database.connect import Database
 from lakebed.engines.database.schema import ledger, pins, publications, runs
-from lakebed.engines.database.state.ledger import PUBLISHED_FILES, TAKEN, WAITING, consumed_file, moving
+from lakebed.engines.database.state.ledger import (
+    PUBLISHED_FILES,
+    TAKEN,
+    WAITING,
+    consumed_file,
+    moving,
+)
 from lakebed.engines.database.state.run_documents import from_text, to_text
 from lakebed.engines.database.state.zone_types import types_of
 from lakebed.names import TableName, ZoneName
@@ -29,36 +35,73 @@ class DatabaseRecords:
 
     def run(self, run_id: str) -> RunRecord | None:
         with self._database.reading() as connection:
-            row = connection.execute(select(runs.c.document, runs.c.state).where(runs.c.run_id == run_id)).first()
+            row = connection.execute(
+                select(runs.c.document, runs.c.state).where(runs.c.run_id == run_id)
+            ).first()
         return from_text(row.document, state=row.state) if row else None
 
     def runs(
-        self, *, table: TableName | None = None, invocation: str | None = None, state: RunState | None = None, limit: int = 50
+        self,
+        *,
+        table: TableName | None = None,
+        invocation: str | None = None,
+        state: RunState | None = None,
+        limit: int = 50,
     ) -> tuple[RunRecord, ...]:
-        query = select(runs.c.document, runs.c.state).order_by(runs.c.started.desc(), runs.c.run_id.desc()).limit(limit)
-        for column, value in ((runs.c.table_name, table and str(table)), (runs.c.invocation, invocation), (runs.c.state, state)):
+        query = (
+            select(runs.c.document, runs.c.state)
+            .order_by(runs.c.started.desc(), runs.c.run_id.desc())
+            .limit(limit)
+        )
+        for column, value in (
+            (runs.c.table_name, table and str(table)),
+            (runs.c.invocation, invocation),
+            (runs.c.state, state),
+        ):
             query = query.where(column == value) if value else query
         with self._database.reading() as connection:
-            return tuple(from_text(row.document, state=row.state) for row in connection.execute(query))
+            return tuple(
+                from_text(row.document, state=row.state) for row in connection.execute(query)
+            )
 
     def summaries(self) -> tuple[RunSummary, ...]:
         known = select(runs.c.run_id, runs.c.table_name, runs.c.state, runs.c.started)
         with self._database.reading() as connection:
-            rows = connection.execute(known.order_by(runs.c.started.desc(), runs.c.run_id.desc())).all()
+            rows = connection.execute(
+                known.order_by(runs.c.started.desc(), runs.c.run_id.desc())
+            ).all()
         return tuple(
-            RunSummary(row.run_id, TableName.parse(row.table_name), row.state, datetime.fromtimestamp(row.started, UTC))
+            RunSummary(
+                row.run_id,
+                TableName.parse(row.table_name),
+                row.state,
+                datetime.fromtimestamp(row.started, UTC),
+            )
             for row in rows
         )
 
     def last_digests(self) -> dict[TableName, str]:
-        succeeded = select(runs.c.table_name, func.max(runs.c.started).label("newest")).where(runs.c.state == SUCCESS)
+        succeeded = select(runs.c.table_name, func.max(runs.c.started).label("newest")).where(
+            runs.c.state == SUCCESS
+        )
         last = succeeded.group_by(runs.c.table_name).subquery()
-        same = and_(last.c.table_name == runs.c.table_name, last.c.newest == runs.c.started, runs.c.state == SUCCESS)
+        same = and_(
+            last.c.table_name == runs.c.table_name,
+            last.c.newest == runs.c.started,
+            runs.c.state == SUCCESS,
+        )
         with self._database.reading() as connection:
-            rows = connection.execute(select(runs.c.table_name, runs.c.document).join(last, same)).all()
-        return {TableName.parse(row.table_name): from_text(row.document, state=SUCCESS).release for row in rows}
+            rows = connection.execute(
+                select(runs.c.table_name, runs.c.document).join(last, same)
+            ).all()
+        return {
+            TableName.parse(row.table_name): from_text(row.document, state=SUCCESS).release
+            for row in rows
+        }
 
-    def consumed(self, zone: ZoneName, *, table: TableName | None = None) -> tuple[ConsumedFile, ...]:
+    def consumed(
+        self, zone: ZoneName, *, table: TableName | None = None
+    ) -> tuple[ConsumedFile, ...]:
         """Files of publications that did not happen are left out."""
         query = PUBLISHED_FILES.where(ledger.c.zone == str(zone), ledger.c.state != WAITING)
         speaking: dict[tuple[TableName, str, str], ConsumedFile] = {}
@@ -77,7 +120,10 @@ class DatabaseRecords:
 
     def _files(self, query: Select[Any]) -> tuple[ConsumedFile, ...]:
         with self._database.reading() as connection:
-            return tuple(consumed_file(row) for row in connection.execute(query.order_by(publications.c.at, ledger.c.path)))
+            return tuple(
+                consumed_file(row)
+                for row in connection.execute(query.order_by(publications.c.at, ledger.c.path))
+            )
 
     def record_moves(self, moves: Iterable[MovedFile]) -> None:
         with self._database.writing() as connection:
@@ -94,7 +140,10 @@ class DatabaseRecords:
         with self._database.writing() as connection:
             connection.execute(delete(pins).where(pins.c.run_id == run_id))
             if rows:
-                named = [{"run_id": run_id, "table_name": table, "snapshot": snapshot} for table, snapshot in sorted(rows)]
+                named = [
+                    {"run_id": run_id, "table_name": table, "snapshot": snapshot}
+                    for table, snapshot in sorted(rows)
+                ]
                 connection.execute(insert(pins), named)
 
     def unpin(self, run_ids: Collection[str]) -> None:
@@ -104,15 +153,23 @@ class DatabaseRecords:
     def pinned(self) -> dict[TableName, frozenset[int]]:
         found: dict[TableName, frozenset[int]] = {}
         with self._database.reading() as connection:
-            alive = select(pins).join(runs, runs.c.run_id == pins.c.run_id).where(runs.c.state == RUNNING)
+            alive = (
+                select(pins)
+                .join(runs, runs.c.run_id == pins.c.run_id)
+                .where(runs.c.state == RUNNING)
+            )
             for row in connection.execute(alive):
                 table = TableName.parse(row.table_name)
                 found[table] = found.get(table, frozenset()) | {row.snapshot}
         return found
 
 
-def put_run(connection: Connection, record: RunRecord, *, state: str, publication: str | None) -> None:
-    """Add or replace a run's record, in the caller's transaction; a successful run stays successful."""
+def put_run(
+    connection: Connection, record: RunRecord, *, state: str, publication: str | None
+) -> None:
+    """Add or replace a run's record, in the caller's transaction; a successful run stays
+    successful.
+    """
     values = {
         "invocation": record.invocation,
         "table_name": str(record.table),
@@ -121,7 +178,9 @@ def put_run(connection: Connection, record: RunRecord, *, state: str, publicatio
         "publication": publication,
         "document": to_text(record),
     }
-    known = connection.execute(select(runs.c.state).where(runs.c.run_id == record.run_id).with_for_update()).scalar()
+    known = connection.execute(
+        select(runs.c.state).where(runs.c.run_id == record.run_id).with_for_update()
+    ).scalar()
     if known is None:
         connection.execute(insert(runs).values(run_id=record.run_id, **values))
     elif known != SUCCESS or state == SUCCESS:

@@ -33,21 +33,31 @@ class DatabaseReleases:
             raise _overtaken(release) from None
 
     def _refuse_unless_next(self, connection: Connection, release: Release) -> None:
-        newest = select(func.max(releases.c.version)).where(releases.c.table_name == str(release.table))
+        newest = select(func.max(releases.c.version)).where(
+            releases.c.table_name == str(release.table)
+        )
         if release.version != (connection.execute(newest).scalar() or 0) + 1:
             raise _overtaken(release)
 
     def versions(self, table: TableName) -> tuple[Release, ...]:
-        query = select(releases).where(releases.c.table_name == str(table)).order_by(releases.c.version.desc())
+        query = (
+            select(releases)
+            .where(releases.c.table_name == str(table))
+            .order_by(releases.c.version.desc())
+        )
         with self._database.reading() as connection:
             return tuple(_releases(connection.execute(query)))
 
     def newest(self) -> dict[TableName, Release]:
-        highest = select(releases.c.table_name, func.max(releases.c.version).label("version")).group_by(releases.c.table_name)
+        highest = select(
+            releases.c.table_name, func.max(releases.c.version).label("version")
+        ).group_by(releases.c.table_name)
         last = highest.subquery()
         same = (last.c.table_name == releases.c.table_name) & (last.c.version == releases.c.version)
         with self._database.reading() as connection:
-            found = connection.execute(select(releases).join(last, same).order_by(releases.c.table_name))
+            found = connection.execute(
+                select(releases).join(last, same).order_by(releases.c.table_name)
+            )
             return {release.table: release for release in _releases(found)}
 
     def all(self) -> tuple[Release, ...]:
@@ -59,7 +69,9 @@ class DatabaseReleases:
         values = {"at": draft.at.timestamp(), "files": json.dumps(dict(draft.files))}
         with self._database.writing() as connection:
             connection.execute(delete(drafts).where(*_same(draft)))
-            connection.execute(insert(drafts).values(table_name=str(draft.table), digest=draft.digest, **values))
+            connection.execute(
+                insert(drafts).values(table_name=str(draft.table), digest=draft.digest, **values)
+            )
             _undelete(connection, [draft.table])
 
     def drafts(self, table: TableName | None = None) -> tuple[Draft, ...]:
@@ -67,7 +79,12 @@ class DatabaseReleases:
         query = query.where(drafts.c.table_name == str(table)) if table else query
         with self._database.reading() as connection:
             return tuple(
-                Draft(TableName.parse(row.table_name), row.digest, _moment(row.at), json.loads(row.files))
+                Draft(
+                    TableName.parse(row.table_name),
+                    row.digest,
+                    _moment(row.at),
+                    json.loads(row.files),
+                )
                 for row in connection.execute(query)
             )
 
@@ -79,7 +96,9 @@ class DatabaseReleases:
     def mark_deleted(self, table: TableName, *, at: datetime) -> None:
         with self._database.writing() as connection:
             _undelete(connection, [table])
-            connection.execute(insert(deleted_pipelines).values(table_name=str(table), at=at.timestamp()))
+            connection.execute(
+                insert(deleted_pipelines).values(table_name=str(table), at=at.timestamp())
+            )
 
     def mark_present(self, tables: Iterable[TableName]) -> None:
         with self._database.writing() as connection:
@@ -87,12 +106,17 @@ class DatabaseReleases:
 
     def deleted(self) -> dict[TableName, datetime]:
         with self._database.reading() as connection:
-            rows = connection.execute(select(deleted_pipelines).order_by(deleted_pipelines.c.table_name))
+            rows = connection.execute(
+                select(deleted_pipelines).order_by(deleted_pipelines.c.table_name)
+            )
             return {TableName.parse(row.table_name): _moment(row.at) for row in rows}
 
     def purge(self, table: TableName, *, deleted_at: datetime) -> bool:
         with self._database.writing() as connection:
-            mark = (deleted_pipelines.c.table_name == str(table), deleted_pipelines.c.at <= deleted_at.timestamp())
+            mark = (
+                deleted_pipelines.c.table_name == str(table),
+                deleted_pipelines.c.at <= deleted_at.timestamp(),
+            )
             if not connection.execute(delete(deleted_pipelines).where(*mark)).rowcount:
                 return False
             for kept in (releases, drafts):
@@ -105,7 +129,9 @@ def _same(draft: Draft) -> tuple[Any, ...]:
 
 
 def _undelete(connection: Connection, tables: Iterable[TableName]) -> None:
-    connection.execute(delete(deleted_pipelines).where(deleted_pipelines.c.table_name.in_(list(map(str, tables)))))
+    connection.execute(
+        delete(deleted_pipelines).where(deleted_pipelines.c.table_name.in_(list(map(str, tables))))
+    )
 
 
 def _release_row(release: Release) -> dict[str, Any]:
@@ -123,7 +149,9 @@ def _release_row(release: Release) -> dict[str, Any]:
 def _releases(rows: Iterable[Row[Any]]) -> Iterator[Release]:
     for row in rows:
         table, at = TableName.parse(row.table_name), _moment(row.at)
-        yield Release(table, row.version, row.digest, at, row.who, row.message, json.loads(row.files))
+        yield Release(
+            table, row.version, row.digest, at, row.who, row.message, json.loads(row.files)
+        )
 
 
 def _moment(seconds: float) -> datetime:
@@ -132,6 +160,7 @@ def _moment(seconds: float) -> datetime:
 
 def _overtaken(release: Release) -> Conflict:
     return Conflict(
-        f"another process has released {release.table} meanwhile: {release.version} is no longer its next version.",
+        f"another process has released {release.table} meanwhile: {release.version} is no longer"
+        " its next version.",
         next=f"Look at it with: lakebed pipeline releases {release.table}, then release again.",
     )

@@ -22,7 +22,9 @@ def _plain(value: object) -> object:
 def from_text(text: str, *, state: str) -> RunRecord:
     """The record in a JSON text; its state is the one of the database's column."""
     document: dict[str, Any] = json.loads(text)
-    times = {name: _time(document.get(name)) for name in ("started_at", "ended_at", "moment", "asked_at")}
+    times = {
+        name: _time(document.get(name)) for name in ("started_at", "ended_at", "moment", "asked_at")
+    }
     return RunRecord(**_listed(document) | times | {"state": state})
 
 
@@ -35,11 +37,15 @@ def _listed(document: Mapping[str, Any]) -> dict[str, Any]:
         **document,
         "table": TableName(**document["table"]),
         "phases": tuple(Phase(**phase) for phase in document["phases"]),
-        "inputs": tuple(InputPin(TableName(**pin["table"]), pin["snapshot"]) for pin in document["inputs"]),
+        "inputs": tuple(
+            InputPin(TableName(**pin["table"]), pin["snapshot"]) for pin in document["inputs"]
+        ),
         "touched": tuple(document.get("touched", ())),
         "set_aside": tuple(QuarantinedFile(**file) for file in document["set_aside"]),
         "verdicts": tuple(
-            Verdict(**verdict | {"sample": tuple(verdict["sample"]), "tags": tuple(verdict["tags"])})
+            Verdict(
+                **verdict | {"sample": tuple(verdict["sample"]), "tags": tuple(verdict["tags"])}
+            )
             for verdict in document["verdicts"]
         ),
     }

@@ -13,7 +13,11 @@ from lakebed.ports import ColumnTypeChange, ZoneTypes
 
 def types_of(connection: Connection, zone: ZoneName) -> dict[str, dict[str, str]]:
     """Column and type, by the pattern of the files."""
-    query = select(zone_types).where(zone_types.c.zone == str(zone)).order_by(zone_types.c.pattern, zone_types.c.place)
+    query = (
+        select(zone_types)
+        .where(zone_types.c.zone == str(zone))
+        .order_by(zone_types.c.pattern, zone_types.c.place)
+    )
     found: dict[str, dict[str, str]] = {}
     for row in connection.execute(query):
         found.setdefault(row.pattern, {})[row.column_name] = row.type
@@ -21,20 +25,32 @@ def types_of(connection: Connection, zone: ZoneName) -> dict[str, dict[str, str]
 
 
 def put_types(connection: Connection, learned: ZoneTypes, *, run_id: str) -> None:
-    """Store the types that a run learned; `FilesChanged` if another run has changed one since this run began."""
+    """Store the types that a run learned; `FilesChanged` if another run has changed one since this
+    run began.
+    """
     for place, column in enumerate(learned.columns):
         stored = _put(connection, learned, column, run_id=run_id, place=place)
         require_type(learned.zone, column, stored=stored)
 
 
-def _put(connection: Connection, learned: ZoneTypes, column: ColumnTypeChange, *, run_id: str, place: int) -> str:
+def _put(
+    connection: Connection, learned: ZoneTypes, column: ColumnTypeChange, *, run_id: str, place: int
+) -> str:
     """Store the type unless another run changed it; returns the type that is stored then."""
-    key = {"zone": str(learned.zone), "pattern": learned.pattern, "folded": column.column.casefold()}
+    key = {
+        "zone": str(learned.zone),
+        "pattern": learned.pattern,
+        "folded": column.column.casefold(),
+    }
     same = [zone_types.c[name] == value for name, value in key.items()]
     values: dict[str, Any] = {"column_name": column.column, "type": column.type, "run_id": run_id}
     if column.before:
-        connection.execute(update(zone_types).where(*same, zone_types.c.type == column.before).values(values))
+        connection.execute(
+            update(zone_types).where(*same, zone_types.c.type == column.before).values(values)
+        )
     else:
         insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-        connection.execute(insert(zone_types).values(**key, **values, place=place).on_conflict_do_nothing())
+        connection.execute(
+            insert(zone_types).values(**key, **values, place=place).on_conflict_do_nothing()
+        )
     return connection.execute(select(zone_types.c.type).where(*same)).scalar() or ""

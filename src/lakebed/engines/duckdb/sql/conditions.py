@@ -13,9 +13,15 @@ def condition(predicate: Predicate) -> str:
         case IsNull(column, negated):
             return f"{duckdb_identifier(column)} IS {'NOT ' if negated else ''}NULL"
         case In(column, values, negated):
-            return f"{duckdb_identifier(column)} {'NOT ' if negated else ''}IN ({', '.join(map(_literal, values))})"
+            return (
+                f"{duckdb_identifier(column)} {'NOT ' if negated else ''}IN"
+                f" ({', '.join(map(_literal, values))})"
+            )
         case StartsWith(column, prefix, negated):
-            return f"{'NOT ' if negated else ''}starts_with({duckdb_identifier(column)}, {text(prefix)})"
+            return (
+                f"{'NOT ' if negated else ''}starts_with({duckdb_identifier(column)},"
+                f" {text(prefix)})"
+            )
         case And(parts):
             return f"({' AND '.join(map(condition, parts))})" if parts else "true"
         case Or(parts):

@@ -32,7 +32,8 @@ def _statements(tables: Sequence[ListedTable]) -> Iterator[str]:
     for table in tables:
         yield from _table(table)
     if schemas:
-        yield f"SET search_path = {text(','.join(schemas))}"  # SHOW TABLES lists what can be named without a schema
+        # SHOW TABLES lists what can be named without a schema
+        yield f"SET search_path = {text(','.join(schemas))}"
         yield "DETACH memory"
 
 
@@ -70,4 +71,5 @@ def _database(table: ListedTable) -> str:
 
 
 def _schema(table: ListedTable) -> str:
-    return f"{_database(table)}.{duckdb_identifier(table.name.layer or 'main')}"  # a foreign name may have two parts
+    # a foreign name may have two parts
+    return f"{_database(table)}.{duckdb_identifier(table.name.layer or 'main')}"

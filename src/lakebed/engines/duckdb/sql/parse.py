@@ -16,8 +16,12 @@ from lakebed.query.parsing.query_text import BLANK, replaced
 
 _ONE = "Write one SELECT."
 _VALUES = "Write its values as literals: ON column IN (1, 2)."
-_ELSEWHERE = "Tables are written by pipelines (lakebed run) and by manual changes (lakebed table write)."
-_EXPLAIN = re.compile(rf"(?:{BLANK};)*+{BLANK}EXPLAIN\b{BLANK}(?:ANALY[SZ]E\b)?", re.IGNORECASE | re.DOTALL)
+_ELSEWHERE = (
+    "Tables are written by pipelines (lakebed run) and by manual changes (lakebed table write)."
+)
+_EXPLAIN = re.compile(
+    rf"(?:{BLANK};)*+{BLANK}EXPLAIN\b{BLANK}(?:ANALY[SZ]E\b)?", re.IGNORECASE | re.DOTALL
+)
 _OPTIONS = re.compile(rf"{BLANK}\([^()]*\)", re.DOTALL)
 _END = re.compile(rf";{BLANK}\Z", re.DOTALL)
 _WORD = re.compile(r"\w+|.", re.DOTALL)
@@ -25,9 +29,12 @@ _SAID = (duckdb.token_type.keyword, duckdb.token_type.operator)
 
 
 def parse_query(connection: Any, sql: str) -> tuple[str, Json]:
-    """A statement that only reads, and its parse tree; for EXPLAIN, the tree of what it explains. A PRAGMA becomes a SELECT.
+    """A statement that only reads, and its parse tree; for EXPLAIN, the tree of what it explains.
 
-    `BadQuery` for several statements, and for one that writes, sets or defines something, even in EXPLAIN.
+    A PRAGMA becomes a SELECT.
+
+    `BadQuery` for several statements, and for one that writes, sets or defines something, even in
+    EXPLAIN.
     """
     statements = connection.extract_statements(sql)
     kinds = [statement.type for statement in statements]
@@ -35,10 +42,16 @@ def parse_query(connection: Any, sql: str) -> tuple[str, Json]:
         return sql, parse_query(connection, _explained(connection, sql))[1]
     if _is_pivot(connection, kinds, sql):
         return sql, _pivot(connection, sql)
-    if duckdb.StatementType.EXPLAIN in kinds and not statements[0].query:  # DuckDB wraps it in settings and explains nothing
-        raise BadQuery("DuckDB does not explain a PIVOT that has to look up its values.", next=_VALUES)
+    if (
+        duckdb.StatementType.EXPLAIN in kinds and not statements[0].query
+    ):  # DuckDB wraps it in settings and explains nothing
+        raise BadQuery(
+            "DuckDB does not explain a PIVOT that has to look up its values.", next=_VALUES
+        )
     if len(kinds) != 1:
-        raise BadQuery(f"there are {len(kinds)} statements." if kinds else "there is no statement.", next=_ONE)
+        raise BadQuery(
+            f"there are {len(kinds)} statements." if kinds else "there is no statement.", next=_ONE
+        )
     if kinds[0] != duckdb.StatementType.SELECT:
         raise BadQuery(f"{kinds[0].name} is not a query: a query only reads.", next=_ELSEWHERE)
     return _read(connection, sql) or _read(connection, statements[0].query) or _refuse(sql)
@@ -46,8 +59,14 @@ def parse_query(connection: Any, sql: str) -> tuple[str, Json]:
 
 def _refuse(sql: str) -> NoReturn:
     if re.search("pivot", sql, re.IGNORECASE):
-        raise BadQuery("the values of this PIVOT are computed or parameters, so DuckDB gives no parse tree of it.", next=_VALUES)
-    raise BadQuery("DuckDB gives no parse tree of this statement, so its tables are unknown.", next=_ONE)
+        raise BadQuery(
+            "the values of this PIVOT are computed or parameters, so DuckDB gives no parse tree"
+            " of it.",
+            next=_VALUES,
+        )
+    raise BadQuery(
+        "DuckDB gives no parse tree of this statement, so its tables are unknown.", next=_ONE
+    )
 
 
 def _is_pivot(connection: Any, kinds: list[Any], sql: str) -> bool:
@@ -60,7 +79,9 @@ def _is_pivot(connection: Any, kinds: list[Any], sql: str) -> bool:
     while end := _END.search(sql):
         sql = sql[: end.start()]
     try:  # several statements cannot be in brackets
-        return [statement.type for statement in connection.extract_statements(f"FROM (\n{sql}\n)")] == kinds
+        return [
+            statement.type for statement in connection.extract_statements(f"FROM (\n{sql}\n)")
+        ] == kinds
     except duckdb.Error:
         return False
 
@@ -69,7 +90,9 @@ def _explained(connection: Any, sql: str) -> str:
     """The explained statement, at its place in the text."""
     begin = _EXPLAIN.match(sql)
     if begin is None:
-        raise BadQuery("the explained statement cannot be found in the text.", next="Begin with EXPLAIN.")
+        raise BadQuery(
+            "the explained statement cannot be found in the text.", next="Begin with EXPLAIN."
+        )
     end = begin.end()
     inner = " " * len(sql[:end].encode()) + sql[end:]
     options = _OPTIONS.match(sql, end)
@@ -87,7 +110,8 @@ def _is_statement(connection: Any, sql: str) -> bool:
 
 def _read(connection: Any, sql: str) -> tuple[str, Json] | None:
     """The text and its parse tree; None if DuckDB gives none."""
-    # The text is not bound as a parameter: that loads pandas, which takes longer than everything else.
+    # The text is not bound as a parameter: that loads pandas, which takes longer than everything
+    # else.
     found = json.loads(connection.execute(f"SELECT json_serialize_sql({text(sql)})").fetchone()[0])
     if found["error"]:
         return None
@@ -121,4 +145,6 @@ def _refuse_functions(tree: Json) -> None:
         name = item.get("function_name")
         if isinstance(name, str) and name.casefold() in WRITING:
             advice = WRITING[name.casefold()] or _ONE
-            raise BadQuery(f"the function {name} may not be called: a query only reads.", next=advice)
+            raise BadQuery(
+                f"the function {name} may not be called: a query only reads.", next=advice
+            )

@@ -42,7 +42,8 @@ def duckdb_type(type_: ColumnType) -> str | None:
             return f"MAP({inside[0]}, {inside[1]})"
         case Struct(fields):
             names = [duckdb_identifier(name) for name, _ in fields]
-            return f"STRUCT({', '.join(f'{name} {part}' for name, part in zip(names, inside, strict=True))})"
+            columns = (f"{name} {part}" for name, part in zip(names, inside, strict=True))
+            return f"STRUCT({', '.join(columns)})"
 
 
 def text(value: str) -> str:
@@ -60,9 +61,13 @@ def literal(value: object) -> str:
         case float():
             return f"{text(repr(value))}::DOUBLE"
         case datetime():
-            return f"{text(value.isoformat(sep=' '))}::{'TIMESTAMPTZ' if value.tzinfo else 'TIMESTAMP'}"
+            kind = "TIMESTAMPTZ" if value.tzinfo else "TIMESTAMP"
+            return f"{text(value.isoformat(sep=' '))}::{kind}"
         case Mapping():
-            keys, values = (", ".join(literal(part) for part in parts) for parts in (value.keys(), value.values()))
+            keys, values = (
+                ", ".join(literal(part) for part in parts)
+                for parts in (value.keys(), value.values())
+            )
             return f"MAP([{keys}], [{values}])"
     return text(as_text(value))
 

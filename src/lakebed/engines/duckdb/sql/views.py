@@ -11,21 +11,32 @@ from lakebed.engines.duckdb.sql.scans import listed, rows_of
 from lakebed.engines.duckdb.sql.types import literal
 from lakebed.names import duckdb_identifier
 from lakebed.query.parsing.query_text import replaced
-from lakebed.query.planning.plan import CatalogView, PinnedTable, PlannedTable, QueryPlan, SystemTable, all_tables
+from lakebed.query.planning.plan import (
+    CatalogView,
+    PinnedTable,
+    PlannedTable,
+    QueryPlan,
+    SystemTable,
+    all_tables,
+)
 from lakebed.settings import normalized_location
 
 MANIFEST_TABLES = ("files", "partitions")  # read from manifests, not from the metadata file
 COPIED = "lakebed_copied"  # the name of rows that are copied
-_SNAPSHOTS = "committed_at TIMESTAMPTZ, snapshot_id BIGINT, parent_id BIGINT, operation VARCHAR, summary MAP(VARCHAR, VARCHAR)"
+_SNAPSHOTS = (
+    "committed_at TIMESTAMPTZ, snapshot_id BIGINT, parent_id BIGINT, operation VARCHAR, summary"
+    " MAP(VARCHAR, VARCHAR)"
+)
 _REFS = "name VARCHAR, type VARCHAR, snapshot_id BIGINT"
 
 
 @dataclass(frozen=True)
 class SetupPart:
-    """Something that a query needs in its DuckDB: an extension, a database, a schema, a view, or a copied table.
+    """Something that a query needs in its DuckDB: an extension, a database, a schema, a view, or a
+    copied table.
 
-    Equal parts are the same thing; `copied` is what a table is copied from, which the statement does not say. `drop` removes
-    it again.
+    Equal parts are the same thing; `copied` is what a table is copied from, which the statement
+    does not say. `drop` removes it again.
     """
 
     name: tuple[str, ...]
@@ -41,8 +52,12 @@ def setup_parts(views: Iterable[PlannedTable]) -> tuple[SetupPart, ...]:
     for view in views:
         catalog, schema, _ = view.name
         database = duckdb_identifier(catalog)
-        found.setdefault((catalog,), SetupPart((catalog,), f"ATTACH IF NOT EXISTS ':memory:' AS {database}"))
-        inside = SetupPart((catalog, schema), f"CREATE SCHEMA IF NOT EXISTS {database}.{duckdb_identifier(schema)}")
+        found.setdefault(
+            (catalog,), SetupPart((catalog,), f"ATTACH IF NOT EXISTS ':memory:' AS {database}")
+        )
+        inside = SetupPart(
+            (catalog, schema), f"CREATE SCHEMA IF NOT EXISTS {database}.{duckdb_identifier(schema)}"
+        )
         found.setdefault(inside.name, inside)
         found[view.name] = _copy(view) if view.target.part in MANIFEST_TABLES else _view(view)
     return tuple(found.values())
@@ -55,7 +70,11 @@ def extension_parts(views: Iterable[PlannedTable]) -> tuple[SetupPart, ...]:
 
 
 def _view(view: PlannedTable) -> SetupPart:
-    return SetupPart(view.name, f"CREATE OR REPLACE VIEW {view.quoted} AS {select(view)}", f"DROP VIEW IF EXISTS {view.quoted}")
+    return SetupPart(
+        view.name,
+        f"CREATE OR REPLACE VIEW {view.quoted} AS {select(view)}",
+        f"DROP VIEW IF EXISTS {view.quoted}",
+    )
 
 
 def _copy(view: PlannedTable) -> SetupPart:
@@ -78,29 +97,42 @@ def select(view: PlannedTable) -> str:
 def _expanded(plan: QueryPlan) -> str:
     """The query of a view, with the SELECTs of its tables in place of their names."""
     read = {view.quoted: view for view in plan.tables}
-    return replaced(plan.sql, [replace(piece, text=f"({select(read[piece.text])})") for piece in plan.pieces])
+    return replaced(
+        plan.sql, [replace(piece, text=f"({select(read[piece.text])})") for piece in plan.pieces]
+    )
 
 
 def _written(what: CatalogView) -> str:
     """The rows of a view from the files that Spark wrote."""
-    return f"SELECT * FROM read_parquet([{listed(map(normalized_location, what.files))}], hive_partitioning = false)"
+    return (
+        f"SELECT * FROM read_parquet([{listed(map(normalized_location, what.files))}],"
+        " hive_partitioning = false)"
+    )
 
 
 def needs_iceberg(views: Iterable[PlannedTable]) -> bool:
     """Whether one of them cannot be read as plain Parquet files."""
-    return any(view.scan is not None and view.scan.files and not view.scan.plain for view in all_tables(views))
+    return any(
+        view.scan is not None and view.scan.files and not view.scan.plain
+        for view in all_tables(views)
+    )
 
 
 def files_of(views: Iterable[PlannedTable]) -> tuple[str, ...]:
     """Every file that the tables read."""
     scans = [view.scan for view in all_tables(views) if view.scan is not None]
     found = [file.location for scan in scans for file in scan.files]
-    return tuple(dict.fromkeys((*found, *(scan.metadata_location for scan in scans if not scan.plain))))
+    return tuple(
+        dict.fromkeys((*found, *(scan.metadata_location for scan in scans if not scan.plain)))
+    )
 
 
 def _snapshots(what: PinnedTable) -> str:
     found = what.metadata.snapshots.values()
-    rows = [(one.at, one.id, one.parent, one.operation, dict(one.summary)) for one in sorted(found, key=lambda one: one.at)]
+    rows = [
+        (one.at, one.id, one.parent, one.operation, dict(one.summary))
+        for one in sorted(found, key=lambda one: one.at)
+    ]
     return table(_SNAPSHOTS, rows)
 
 
@@ -110,10 +142,19 @@ def _refs(what: PinnedTable) -> str:
 
 def table(columns: str, rows: Iterable[tuple[object, ...]]) -> str:
     """A SELECT of a few rows; `columns` are names and types, separated by commas."""
-    pairs = [pair.split(" ", 1) for pair in columns.replace("MAP(VARCHAR, VARCHAR)", "MAP(VARCHAR,VARCHAR)").split(", ")]
-    shown = ", ".join(f"CAST(c{number} AS {type_}) AS {duckdb_identifier(name)}" for number, (name, type_) in enumerate(pairs))
+    pairs = [
+        pair.split(" ", 1)
+        for pair in columns.replace("MAP(VARCHAR, VARCHAR)", "MAP(VARCHAR,VARCHAR)").split(", ")
+    ]
+    shown = ", ".join(
+        f"CAST(c{number} AS {type_}) AS {duckdb_identifier(name)}"
+        for number, (name, type_) in enumerate(pairs)
+    )
     names = ", ".join(f"c{number}" for number in range(len(pairs)))
     values = ", ".join(f"({', '.join(map(literal, row))})" for row in rows)
     if not values:
-        return f"SELECT {shown} FROM (SELECT {', '.join(f'NULL AS c{number}' for number in range(len(pairs)))}) WHERE false"
+        return (
+            f"SELECT {shown} FROM (SELECT"
+            f" {', '.join(f'NULL AS c{number}' for number in range(len(pairs)))}) WHERE false"
+        )
     return f"SELECT {shown} FROM (VALUES {values}) AS t({names})"

@@ -1,8 +1,10 @@
-"""The process in which untrusted SQL runs: a JSON job in, an Arrow stream out, a JSON status on standard error at the end.
+"""The process in which untrusted SQL runs: a JSON job in, an Arrow stream out, a JSON status on
+standard error at the end.
 
-DuckDB stops a query only between two pieces of work, and does not count all of its memory: `levenshtein` of two long texts
-ran for a minute after it was interrupted, `repeat` took 4 GB with a limit of 200 MB. A process can be killed at any time, the
-system limits its memory, and its end affects nobody else.
+DuckDB stops a query only between two pieces of work, and does not count all of its memory:
+`levenshtein` of two long texts ran for a minute after it was interrupted, `repeat` took 4 GB with a
+limit of 200 MB. A process can be killed at any time, the system limits its memory, and its end
+affects nobody else.
 """
 
 import json
@@ -62,9 +64,12 @@ def _answer(job: dict[str, Any]) -> dict[str, Any]:
     connection = locked(job)
     _limit(job)
     say_ready()  # from here on its time counts
-    # The text is not bound as a parameter: that loads pandas, which takes longer than everything else.
+    # The text is not bound as a parameter: that loads pandas, which takes longer than everything
+    # else.
     reading = connection.execute(f"SELECT json_serialize_sql({text(job['sql'])})").fetchone()
-    check_duckdb_tree(json.loads(reading[0] if reading else "{}"), [tuple(parts) for parts in job["tables"]])
+    check_duckdb_tree(
+        json.loads(reading[0] if reading else "{}"), [tuple(parts) for parts in job["tables"]]
+    )
     batches = connection.execute(job["sql"]).to_arrow_reader(BATCH)
     with pa.ipc.new_stream(sys.stdout.buffer, batches.schema) as out:
         return {"truncated": _sent(batches, out, rows=job["rows"], size=job["bytes"])}

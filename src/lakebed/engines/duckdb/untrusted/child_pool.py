@@ -10,9 +10,12 @@ _PROGRAM = program_of("lakebed.engines.duckdb.untrusted.child")
 
 
 class ChildPool:
-    """Children for untrusted queries. Starting one takes most of a second, so from the second query on `ready` of them wait.
+    """Children for untrusted queries.
 
-    A waiting child has read nothing yet. It ends by itself when this process does, because its input is closed then.
+    Starting one takes most of a second, so from the second query on `ready` of them wait.
+
+    A waiting child has read nothing yet. It ends by itself when this process does, because its
+    input is closed then.
     """
 
     def __init__(self, *, ready: int) -> None:

@@ -15,7 +15,8 @@ from lakebed.errors import BadQuery, LakebedError, QueryEnded, RunFailed
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Starting Python and opening the files does not count as the query's time; a busy machine may be slow.
+# Starting Python and opening the files does not count as the query's time; a busy machine may be
+# slow.
 _PATIENCE = 60.0
 _SMALLER = "Read less: fewer rows, fewer columns, a narrower WHERE."
 
@@ -47,7 +48,12 @@ class ConfinedQuery:
     """A running query. Batches come as they are computed; leaving the `with` block ends it."""
 
     def __init__(
-        self, sql: str, inputs: SandboxInputs, limits: UntrustedLimits | None = None, *, children: ChildPool | None = None
+        self,
+        sql: str,
+        inputs: SandboxInputs,
+        limits: UntrustedLimits | None = None,
+        *,
+        children: ChildPool | None = None,
     ) -> None:
         self.truncated = False  # known after the last batch
         self._limits = limits or UntrustedLimits()
@@ -55,7 +61,9 @@ class ConfinedQuery:
         self._children = children or ChildPool(ready=0)
         self._child = self._children.take()
         self._timer = self._ending_after(_PATIENCE, "its process did not start.")
-        send_job(self._child, json.dumps(asdict(inputs) | asdict(self._limits) | {"sql": sql}).encode())
+        send_job(
+            self._child, json.dumps(asdict(inputs) | asdict(self._limits) | {"sql": sql}).encode()
+        )
 
     def _ending_after(self, seconds: float, why: str) -> Timer:
         timer = Timer(seconds, self._end, (why,))
@@ -83,7 +91,9 @@ class ConfinedQuery:
             stream = pa.ipc.open_stream(self._child.stdout)
         except (pa.ArrowInvalid, OSError):  # it ended before it answered
             self._finish()
-            raise QueryEnded(f"the query was ended: {self._why or 'its process died.'}", next=_SMALLER) from None
+            raise QueryEnded(
+                f"the query was ended: {self._why or 'its process died.'}", next=_SMALLER
+            ) from None
         return pa.RecordBatchReader.from_batches(stream.schema, self._checked(stream))
 
     def _await(self) -> None:
@@ -91,7 +101,9 @@ class ConfinedQuery:
         report = self._child.stdout.readline() if self._child.stdout else b""
         self._timer.cancel()
         if report == READY:
-            self._timer = self._ending_after(self._limits.seconds, f"it took longer than {self._limits.seconds:g} s.")
+            self._timer = self._ending_after(
+                self._limits.seconds, f"it took longer than {self._limits.seconds:g} s."
+            )
 
     def _checked(self, stream: Any) -> "Iterator[pa.RecordBatch]":
         import pyarrow as pa
@@ -100,7 +112,9 @@ class ConfinedQuery:
             yield from stream
         except (pa.ArrowInvalid, OSError):
             self._finish()
-            raise QueryEnded(f"the query was ended: {self._why or 'its process died.'}", next=_SMALLER) from None
+            raise QueryEnded(
+                f"the query was ended: {self._why or 'its process died.'}", next=_SMALLER
+            ) from None
         self._finish()
 
     def _end(self, why: str) -> None:
@@ -131,7 +145,12 @@ class ConfinedQuery:
     def __enter__(self) -> "ConfinedQuery":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
 
@@ -146,18 +165,37 @@ def _reported(output: str) -> dict[str, Any]:
     return {}
 
 
-def _error(report: dict[str, Any], status: int, output: str, limits: UntrustedLimits) -> LakebedError:
+def _error(
+    report: dict[str, Any], status: int, output: str, limits: UntrustedLimits
+) -> LakebedError:
     """The error for a child without an answer; its status is trusted no more than the query is."""
-    kind, what, next = str(report.get("kind", "")), str(report.get("what", "")), str(report.get("next", ""))
+    kind, what, next = (
+        str(report.get("kind", "")),
+        str(report.get("what", "")),
+        str(report.get("next", "")),
+    )
     if kind == "BadQuery":
         return BadQuery(what, next=next)
-    if kind in ("memory", "OutOfMemoryException", "MemoryError") or "bad_alloc" in output or "Out of Memory" in what:
-        return QueryEnded(f"the query was ended: it took more than {limits.memory >> 20} MiB of memory.", next=_SMALLER)
+    if (
+        kind in ("memory", "OutOfMemoryException", "MemoryError")
+        or "bad_alloc" in output
+        or "Out of Memory" in what
+    ):
+        return QueryEnded(
+            f"the query was ended: it took more than {limits.memory >> 20} MiB of memory.",
+            next=_SMALLER,
+        )
     if kind:
         return BadQuery(f"the query failed: {_plain(what)}", next="Fix the query.")
     if status < 0:
-        return QueryEnded(f"the query was ended: its process died (signal {-status}).", next=_SMALLER)
-    return RunFailed(f"the process for queries could not start: {output.strip()[-500:]}", where=sys.executable, safe="")
+        return QueryEnded(
+            f"the query was ended: its process died (signal {-status}).", next=_SMALLER
+        )
+    return RunFailed(
+        f"the process for queries could not start: {output.strip()[-500:]}",
+        where=sys.executable,
+        safe="",
+    )
 
 
 def _plain(what: str) -> str:

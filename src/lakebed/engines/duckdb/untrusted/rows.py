@@ -24,7 +24,9 @@ class ConfinedRows:
             batch = next(self._reader, None)
             if batch is None:
                 return []
-            self._pending = list(zip(*(column.to_pylist() for column in batch.columns), strict=True))
+            self._pending = list(
+                zip(*(column.to_pylist() for column in batch.columns), strict=True)
+            )
         found, self._pending = self._pending[:count], self._pending[count:]
         return found
 

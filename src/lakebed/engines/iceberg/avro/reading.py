@@ -50,7 +50,9 @@ def reader(schema: Any, named: dict[str, Any]) -> Read:
         named |= {schema["name"]: schema, f"{schema.get('namespace', '')}.{schema['name']}": schema}
     match kind:
         case "record":
-            return _record([(field["name"], reader(field["type"], named)) for field in schema["fields"]])
+            return _record(
+                [(field["name"], reader(field["type"], named)) for field in schema["fields"]]
+            )
         case "array":
             return _array(schema["items"], named)
         case "map":

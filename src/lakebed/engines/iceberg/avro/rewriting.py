@@ -77,7 +77,10 @@ def _header(data: bytes) -> tuple[dict[str, bytes], int]:
 
 
 def _packed_map(meta: Mapping[str, bytes]) -> bytes:
-    items = (packed(len(key.encode())) + key.encode() + packed(len(value)) + value for key, value in meta.items())
+    items = (
+        packed(len(key.encode())) + key.encode() + packed(len(value)) + value
+        for key, value in meta.items()
+    )
     return packed(len(meta)) + b"".join(items) + packed(0)
 
 

@@ -22,11 +22,18 @@ def copier(schema: Any, path: Path, changes: Mapping[Path, Change], named: dict[
         named |= {schema["name"]: schema, f"{schema.get('namespace', '')}.{schema['name']}": schema}
     match kind:
         case "record":
-            return _record([copier(field["type"], (*path, field["name"]), changes, named) for field in schema["fields"]])
+            return _record(
+                [
+                    copier(field["type"], (*path, field["name"]), changes, named)
+                    for field in schema["fields"]
+                ]
+            )
         case "array":
             return _array(copier(schema["items"], (*path, "[]"), changes, named))
         case "map":
-            return _array(_record([_text(None), copier(schema["values"], (*path, "[]"), changes, named)]))
+            return _array(
+                _record([_text(None), copier(schema["values"], (*path, "[]"), changes, named)])
+            )
         case "int" | "long" | "enum":
             return _number(changes.get(path))
         case "string" | "bytes":
@@ -34,7 +41,9 @@ def copier(schema: Any, path: Path, changes: Mapping[Path, Change], named: dict[
         case "fixed":
             return _skip(schema["size"])
         case _:
-            return _skip(_FIXED[kind]) if kind in _FIXED else copier(named[kind], path, changes, named)
+            return (
+                _skip(_FIXED[kind]) if kind in _FIXED else copier(named[kind], path, changes, named)
+            )
 
 
 def _record(fields: list[Copy]) -> Copy:

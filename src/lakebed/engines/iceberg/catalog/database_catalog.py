@@ -1,4 +1,6 @@
-"""The catalog in the lake's own database: Iceberg's JDBC tables, shared with Spark and PyIceberg."""
+"""The catalog in the lake's own database: Iceberg's JDBC tables, shared with Spark and
+PyIceberg.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -63,11 +65,21 @@ class DatabaseCatalog(DatabaseCatalogReader):
         leases: Sequence[Lease] = (),
         records: PublicationRecords = NO_PUBLICATION_RECORDS,
     ) -> None:
-        staged = {move.table: self._staged.move(expected[move.table], move) for move in publication.moves}
-        with self._staged.kept_only_if_used(staged, expected, publication.run_id), self._database.writing() as connection:
+        staged = {
+            move.table: self._staged.move(expected[move.table], move) for move in publication.moves
+        }
+        with (
+            self._staged.kept_only_if_used(staged, expected, publication.run_id),
+            self._database.writing() as connection,
+        ):
             _fence(connection, leases)
             for move in publication.moves:
-                swap = jdbc_rows.Swap(move.table, expected[move.table].location, staged[move.table], becomes=move.becomes)
+                swap = jdbc_rows.Swap(
+                    move.table,
+                    expected[move.table].location,
+                    staged[move.table],
+                    becomes=move.becomes,
+                )
                 swap.within(connection)
             record(connection, self._database, publication, state=PUBLISHED, records=records)
 
@@ -85,22 +97,36 @@ class DatabaseCatalog(DatabaseCatalogReader):
             return
         old = present[table].location
         staged = {table: self._staged.amendments(old, amendments)}
-        with self._staged.kept_only_if_used(staged, present, str(table)), self._changing(leases, records) as connection:
+        with (
+            self._staged.kept_only_if_used(staged, present, str(table)),
+            self._changing(leases, records) as connection,
+        ):
             jdbc_rows.Swap(table, old, staged[table]).within(connection)
 
     def rename(
-        self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), records: ChangeRecords = NO_CHANGE_RECORDS
+        self,
+        table: TableName,
+        to: TableName,
+        *,
+        leases: Sequence[Lease] = (),
+        records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> None:
         self.create_namespace(to.namespace, to.layer)
         with _named_once(to), self._changing(leases, records) as connection:
             location = jdbc_rows.location_of(connection, table)
             if location is None:
                 raise PointerMoved(str(table))
-            jdbc_rows.Swap(table, location, self._staged.named(location, to), becomes=to).within(connection)
+            jdbc_rows.Swap(table, location, self._staged.named(location, to), becomes=to).within(
+                connection
+            )
             rename_in_ledger(connection, table, to)
 
     def drop(
-        self, table: TableName, *, leases: Sequence[Lease] = (), records: ChangeRecords = NO_CHANGE_RECORDS
+        self,
+        table: TableName,
+        *,
+        leases: Sequence[Lease] = (),
+        records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> DroppedTable | None:
         seen = self.pointers([table])
         if table not in seen:
@@ -110,18 +136,28 @@ class DatabaseCatalog(DatabaseCatalogReader):
             if jdbc_rows.location_of(connection, table) != seen[table].location:
                 raise PointerMoved(str(table))
             jdbc_rows.remove(connection, table, location=seen[table].location)
-            gone = put_dropped(connection, self._database, table, uuid=uuid, location=seen[table].location)
+            gone = put_dropped(
+                connection, self._database, table, uuid=uuid, location=seen[table].location
+            )
             rename_in_ledger(connection, table, gone.hidden_name)
         return gone
 
     def dropped(self) -> tuple[DroppedTable, ...]:
         return list_dropped(self._database)
 
-    def restore(self, dropped: DroppedTable, to: TableName, *, records: ChangeRecords = NO_CHANGE_RECORDS) -> None:
+    def restore(
+        self, dropped: DroppedTable, to: TableName, *, records: ChangeRecords = NO_CHANGE_RECORDS
+    ) -> None:
         self.create_namespace(to.namespace, to.layer)
         with _named_once(to), self._changing((), records) as connection:
             take_dropped(connection, dropped)
-            jdbc_rows.add(connection, to, dropped.location if to == dropped.table else self._staged.named(dropped.location, to))
+            jdbc_rows.add(
+                connection,
+                to,
+                dropped.location
+                if to == dropped.table
+                else self._staged.named(dropped.location, to),
+            )
             rename_in_ledger(connection, dropped.hidden_name, to)
 
     def delete_dropped(self, dropped: DroppedTable) -> None:
@@ -129,19 +165,29 @@ class DatabaseCatalog(DatabaseCatalogReader):
             take_dropped(connection, dropped)
             delete_from_ledger(connection, dropped.hidden_name)
 
-    def register(self, table: TableName, location: str, *, records: ChangeRecords = NO_CHANGE_RECORDS) -> None:
+    def register(
+        self, table: TableName, location: str, *, records: ChangeRecords = NO_CHANGE_RECORDS
+    ) -> None:
         self.create_namespace(table.namespace, table.layer)
         with _named_once(table), self._changing((), records) as connection:
             jdbc_rows.add(connection, table, location)
 
     def clone(
-        self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, records: ChangeRecords = NO_CHANGE_RECORDS
+        self,
+        pointer: Pointer,
+        to: TableName,
+        *,
+        snapshot: int,
+        location: str | None,
+        records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> None:
         from lakebed.engines.iceberg.metadata.cloning import write_clone
 
         if location is None:
             raise ValueError("a clone in this catalog needs a location")
-        made = write_clone(pointer.location, snapshot=snapshot, to=location, properties=self._file_properties)
+        made = write_clone(
+            pointer.location, snapshot=snapshot, to=location, properties=self._file_properties
+        )
         try:
             self.register(to, made, records=records)
         except PointerMoved:
@@ -155,7 +201,9 @@ class DatabaseCatalog(DatabaseCatalogReader):
         raise PointerMoved(str(table))
 
     def _purged(self, seen: Pointer) -> bool:
-        """Whether the row was removed; if not, the table was published or changed since, and its folder is in use."""
+        """Whether the row was removed; if not, the table was published or changed since, and its
+        folder is in use.
+        """
         place = self._reader.folder_of(seen)
         with self._database.writing() as connection:
             gone = jdbc_rows.remove(connection, seen.table, location=seen.location)
@@ -178,7 +226,14 @@ class DatabaseCatalog(DatabaseCatalogReader):
     def unsettled(self, *, own: str | None = None) -> tuple[Publication, ...]:
         return ()
 
-    def settle(self, publication: Publication, *, complete: Sequence[RefMove], undo: Sequence[RefMove], whole: bool) -> None:
+    def settle(
+        self,
+        publication: Publication,
+        *,
+        complete: Sequence[RefMove],
+        undo: Sequence[RefMove],
+        whole: bool,
+    ) -> None:
         """Nothing to do: a publication here is never divided."""
 
 

@@ -1,4 +1,6 @@
-"""Reading the catalog in the lake's own database: Iceberg's JDBC tables, shared with Spark and PyIceberg."""
+"""Reading the catalog in the lake's own database: Iceberg's JDBC tables, shared with Spark and
+PyIceberg.
+"""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -16,7 +18,11 @@ _T = iceberg_tables.c
 
 _POINTERS = (  # made once: every query asks it
     select(_T.table_namespace, _T.table_name, _T.metadata_location)
-    .where(_T.catalog_name == CATALOG, _T.iceberg_type.is_distinct_from("VIEW"), _T.metadata_location.is_not(None))
+    .where(
+        _T.catalog_name == CATALOG,
+        _T.iceberg_type.is_distinct_from("VIEW"),
+        _T.metadata_location.is_not(None),
+    )
     .order_by(_T.table_namespace, _T.table_name)
 )
 _VIEWS = (
@@ -24,13 +30,19 @@ _VIEWS = (
     .where(_T.catalog_name == CATALOG, _T.iceberg_type == "VIEW", _T.metadata_location.is_not(None))
     .order_by(_T.table_namespace, _T.table_name)
 )
-_EVERYTHING = select(iceberg_tables).where(_T.metadata_location.is_not(None)).order_by(_T.table_namespace, _T.table_name)
+_EVERYTHING = (
+    select(iceberg_tables)
+    .where(_T.metadata_location.is_not(None))
+    .order_by(_T.table_namespace, _T.table_name)
+)
 
 
 class DatabaseCatalogReader:
     """The part of `DatabaseCatalog` that changes nothing."""
 
-    def __init__(self, database: Database, reader: MetadataReader, *, file_properties: Mapping[str, str]) -> None:
+    def __init__(
+        self, database: Database, reader: MetadataReader, *, file_properties: Mapping[str, str]
+    ) -> None:
         self._database, self._reader, self._file_properties = database, reader, file_properties
 
     @property
@@ -42,12 +54,19 @@ class DatabaseCatalogReader:
     ) -> dict[TableName, Pointer]:
         query = _POINTERS
         if tables is not None:
-            query = query.where(tuple_(_T.table_namespace, _T.table_name).in_([jdbc_rows.key(table) for table in tables]))
+            query = query.where(
+                tuple_(_T.table_namespace, _T.table_name).in_(
+                    [jdbc_rows.key(table) for table in tables]
+                )
+            )
         if named is not None:
             query = query.where(func.lower(_T.table_name).in_({name.lower() for name in named}))
         with self._database.reading() as connection:
             found = connection.execute(query).all()
-        known = ((jdbc_rows.name_of(row.table_namespace, row.table_name), row.metadata_location) for row in found)
+        known = (
+            (jdbc_rows.name_of(row.table_namespace, row.table_name), row.metadata_location)
+            for row in found
+        )
         return {table: Pointer(table, location) for table, location in known if table}
 
     def metadata(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
@@ -56,7 +75,10 @@ class DatabaseCatalogReader:
     def views(self) -> dict[TableName, str]:
         with self._database.reading() as connection:
             found = connection.execute(_VIEWS).all()
-        named = ((jdbc_rows.name_of(row.table_namespace, row.table_name), row.metadata_location) for row in found)
+        named = (
+            (jdbc_rows.name_of(row.table_namespace, row.table_name), row.metadata_location)
+            for row in found
+        )
         return {view: location for view, location in named if view}
 
     def view(self, view: TableName) -> ViewMetadata | None:
@@ -70,21 +92,29 @@ class DatabaseCatalogReader:
         """Includes tables of other catalogs in this database, if their files are in the lake."""
         query = _EVERYTHING
         if named is not None:  # SQLite folds letters from A to Z only
-            query = query.where(func.lower(_T.table_name).in_({name.lower() for name in named}) | _T.table_name.in_(named))
+            query = query.where(
+                func.lower(_T.table_name).in_({name.lower() for name in named})
+                | _T.table_name.in_(named)
+            )
         with self._database.reading() as connection:
             found = connection.execute(query).all()
         return tuple(
             _foreign(row)
             for row in found
             if (row.catalog_name != CATALOG and self._reader.in_lake(row.metadata_location))
-            or (row.catalog_name == CATALOG and jdbc_rows.name_of(row.table_namespace, row.table_name) is None)
+            or (
+                row.catalog_name == CATALOG
+                and jdbc_rows.name_of(row.table_namespace, row.table_name) is None
+            )
         )
 
     def newest_value(self, table: TableName, *, snapshot: int, column: str) -> Any:
         from lakebed.engines.iceberg.scan.newest_value import newest_value
 
         location = self.pointers([table])[table].location
-        return newest_value(location, snapshot=snapshot, column=column, properties=self._file_properties)
+        return newest_value(
+            location, snapshot=snapshot, column=column, properties=self._file_properties
+        )
 
 
 def _foreign(row: Row[Any]) -> ForeignTable:

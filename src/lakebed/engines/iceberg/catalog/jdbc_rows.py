@@ -11,8 +11,8 @@ from lakebed.names import CATALOG, TableName
 
 _T = iceberg_tables.c
 _NAMESPACE = text(  # both databases know ON CONFLICT; asking first and inserting then is a race
-    "INSERT INTO iceberg_namespace_properties (catalog_name, namespace, property_key, property_value) "
-    "VALUES (:catalog, :namespace, 'exists', 'true') ON CONFLICT DO NOTHING"
+    "INSERT INTO iceberg_namespace_properties (catalog_name, namespace, property_key,"
+    " property_value) VALUES (:catalog, :namespace, 'exists', 'true') ON CONFLICT DO NOTHING"
 )
 
 
@@ -32,7 +32,9 @@ class Swap:
         if self.new != self.old:
             values["previous_metadata_location"] = self.old
         swapped = connection.execute(
-            update(iceberg_tables).where(*_is(self.table), _T.metadata_location == self.old).values(**values)
+            update(iceberg_tables)
+            .where(*_is(self.table), _T.metadata_location == self.old)
+            .values(**values)
         )
         if swapped.rowcount != 1:
             raise PointerMoved(str(self.table))
@@ -40,13 +42,20 @@ class Swap:
 
 def location_of(connection: Connection, table: TableName) -> str | None:
     """A table's metadata file; until the transaction ends, nobody can change it."""
-    return connection.execute(select(_T.metadata_location).where(*_is(table)).with_for_update()).scalar()
+    return connection.execute(
+        select(_T.metadata_location).where(*_is(table)).with_for_update()
+    ).scalar()
 
 
 def add(connection: Connection, table: TableName, location: str) -> None:
     """Add a table; `IntegrityError` if the name is taken."""
     namespace, name = key(table)
-    values = {"catalog_name": CATALOG, "table_namespace": namespace, "table_name": name, "iceberg_type": "TABLE"}
+    values = {
+        "catalog_name": CATALOG,
+        "table_namespace": namespace,
+        "table_name": name,
+        "iceberg_type": "TABLE",
+    }
     connection.execute(insert(iceberg_tables).values(**values, metadata_location=location))
 
 
@@ -62,9 +71,14 @@ def remove(connection: Connection, table: TableName, *, location: str) -> bool:
 
 
 def lies_below(connection: Connection, folder: str) -> bool:
-    """Whether a table, view or dropped table has its metadata below a folder, however the root is spelt."""
+    """Whether a table, view or dropped table has its metadata below a folder, however the root is
+    spelt.
+    """
     inside = f"/{folder}/"
-    found = (exists().where(at.contains(inside, autoescape=True)) for at in (_T.metadata_location, dropped.c.metadata_location))
+    found = (
+        exists().where(at.contains(inside, autoescape=True))
+        for at in (_T.metadata_location, dropped.c.metadata_location)
+    )
     return any(connection.execute(select(one)).scalar() for one in found)
 
 

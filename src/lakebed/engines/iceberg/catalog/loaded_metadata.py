@@ -12,7 +12,9 @@ _AT_LEAST = 256
 
 
 class LoadedMetadata:
-    """A cache by location of the metadata file, which never changes; safe to share between threads."""
+    """A cache by location of the metadata file, which never changes; safe to share between
+    threads.
+    """
 
     def __init__(self) -> None:
         self._known: OrderedDict[str, TableMetadata] = OrderedDict()
@@ -39,7 +41,11 @@ def fetched(pointer: Pointer, properties: Mapping[str, str]) -> TableMetadata:
     from lakebed.engines.iceberg.metadata.documents import read_document
 
     try:
-        document, _ = read_document(load_file_io(dict(properties), pointer.location), pointer.location)
+        document, _ = read_document(
+            load_file_io(dict(properties), pointer.location), pointer.location
+        )
         return read_metadata(document)
     except (OSError, ValueError) as error:
-        raise DamagedTable(str(pointer.table), pointer.location, f"{type(error).__name__}: {error}.") from error
+        raise DamagedTable(
+            str(pointer.table), pointer.location, f"{type(error).__name__}: {error}."
+        ) from error

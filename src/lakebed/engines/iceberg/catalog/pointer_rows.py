@@ -10,7 +10,14 @@ from lakebed.engines.database.state.commit_records import put_change_records
 from lakebed.engines.iceberg.catalog.jdbc_rows import name_of
 from lakebed.errors import PointerMoved
 from lakebed.names import CATALOG, TableName
-from lakebed.ports import NO_CHANGE_RECORDS, ChangeRecords, Lease, PointerChange, PointerRow, RefMove
+from lakebed.ports import (
+    NO_CHANGE_RECORDS,
+    ChangeRecords,
+    Lease,
+    PointerChange,
+    PointerRow,
+    RefMove,
+)
 
 _T = iceberg_tables.c
 _VIEW = "VIEW"
@@ -23,10 +30,14 @@ class DatabasePointerRows:
         self._database, self._file_properties = database, file_properties
 
     def rows(self) -> tuple[PointerRow, ...]:
-        query = select(iceberg_tables).where(_T.catalog_name == CATALOG, _T.metadata_location.is_not(None))
+        query = select(iceberg_tables).where(
+            _T.catalog_name == CATALOG, _T.metadata_location.is_not(None)
+        )
         with self._database.reading() as connection:
             present = connection.execute(query.order_by(_T.table_namespace, _T.table_name)).all()
-            gone = connection.execute(select(dropped).order_by(dropped.c.table_name, dropped.c.uuid)).all()
+            gone = connection.execute(
+                select(dropped).order_by(dropped.c.table_name, dropped.c.uuid)
+            ).all()
         return (
             *(
                 PointerRow(
@@ -40,7 +51,13 @@ class DatabasePointerRows:
                 for row in present
             ),
             *(
-                PointerRow("dropped", row.table_name, TableName.parse(row.table_name), row.metadata_location, row.uuid)
+                PointerRow(
+                    "dropped",
+                    row.table_name,
+                    TableName.parse(row.table_name),
+                    row.metadata_location,
+                    row.uuid,
+                )
                 for row in gone
             ),
         )
@@ -51,7 +68,11 @@ class DatabasePointerRows:
         return stage_move(location, move, properties=self._file_properties)
 
     def change(
-        self, moves: Sequence[PointerChange], *, leases: Sequence[Lease] = (), records: ChangeRecords = NO_CHANGE_RECORDS
+        self,
+        moves: Sequence[PointerChange],
+        *,
+        leases: Sequence[Lease] = (),
+        records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> None:
         with self._database.writing() as connection:
             for lease in sorted(leases, key=lambda lease: lease.name):
@@ -70,6 +91,10 @@ def _repoint(connection: Connection, move: PointerChange) -> None:
         namespace, _, name = row.key.partition("\n")
         same = (_T.catalog_name == CATALOG, _T.table_namespace == namespace, _T.table_name == name)
         values = {"metadata_location": move.to, "previous_metadata_location": row.location}
-        done = connection.execute(update(iceberg_tables).where(*same, _T.metadata_location == row.location).values(**values))
+        done = connection.execute(
+            update(iceberg_tables)
+            .where(*same, _T.metadata_location == row.location)
+            .values(**values)
+        )
     if done.rowcount != 1:
         raise PointerMoved(row.name)

@@ -4,7 +4,14 @@ from typing import TYPE_CHECKING
 
 from lakebed.engines.database.limits import CONNECT_SECONDS, libpq_limits
 from lakebed.names import CATALOG
-from lakebed.settings import DATABASE_FILE, FilesSettings, PostgresCatalog, RestCatalog, Root, Settings
+from lakebed.settings import (
+    DATABASE_FILE,
+    FilesSettings,
+    PostgresCatalog,
+    RestCatalog,
+    Root,
+    Settings,
+)
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
@@ -16,7 +23,9 @@ def file_properties(files: FilesSettings) -> dict[str, str]:
         "s3.endpoint": files.endpoint,
         "s3.region": files.region,
         "s3.access-key-id": files.access_key_id.get_secret_value() if files.access_key_id else "",
-        "s3.secret-access-key": files.secret_access_key.get_secret_value() if files.secret_access_key else "",
+        "s3.secret-access-key": files.secret_access_key.get_secret_value()
+        if files.secret_access_key
+        else "",
         "s3.force-virtual-addressing": "" if files.path_style else "true",
         "s3.connect-timeout": str(CONNECT_SECONDS),
         "s3.request-timeout": str(files.timeout_seconds),
@@ -25,15 +34,25 @@ def file_properties(files: FilesSettings) -> dict[str, str]:
 
 
 def catalog_properties(settings: Settings, root: Root) -> dict[str, str]:
-    """The properties for `pyiceberg.catalog.load_catalog`, so that it sees the same tables as Spark."""
+    """The properties for `pyiceberg.catalog.load_catalog`, so that it sees the same tables as
+    Spark.
+    """
     catalog = settings.catalog
     common = {"warehouse": root.url, **file_properties(settings.files)}
     if isinstance(catalog, RestCatalog):
         return common | rest_properties(catalog)
     if isinstance(catalog, PostgresCatalog):
-        return common | {"type": "sql", "uri": _psycopg_url(catalog), "init_catalog_tables": "false"}
+        return common | {
+            "type": "sql",
+            "uri": _psycopg_url(catalog),
+            "init_catalog_tables": "false",
+        }
     file = root.folder / DATABASE_FILE
-    return common | {"type": "sql", "uri": f"sqlite:///{file}?timeout=30", "init_catalog_tables": "false"}
+    return common | {
+        "type": "sql",
+        "uri": f"sqlite:///{file}?timeout=30",
+        "init_catalog_tables": "false",
+    }
 
 
 def rest_properties(catalog: RestCatalog) -> dict[str, str]:
@@ -54,7 +73,9 @@ def _psycopg_url(catalog: PostgresCatalog) -> str:
     from sqlalchemy import make_url
 
     password = catalog.password.get_secret_value() if catalog.password else None
-    url = make_url(catalog.url).set(drivername="postgresql+psycopg", username=catalog.user, password=password)
+    url = make_url(catalog.url).set(
+        drivername="postgresql+psycopg", username=catalog.user, password=password
+    )
     limits = {key: str(value) for key, value in libpq_limits(catalog.timeout_seconds).items()}
     return url.update_query_dict(limits).render_as_string(hide_password=False)
 

@@ -1,7 +1,7 @@
 """An Iceberg REST catalog, with Lakebed's state in a database beside it.
 
-The server commits one table at a time. A publication of several is first recorded as an intent, so that after a
-crash the next publisher can complete or revert it, by its run id.
+The server commits one table at a time. A publication of several is first recorded as an intent, so
+that after a crash the next publisher can complete or revert it, by its run id.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,14 @@ from lakebed.engines.database import Database, fence
 from lakebed.engines.database.state.commit_records import put_change_records
 from lakebed.engines.database.state.dropped import delete_dropped_row, list_dropped, put_dropped
 from lakebed.engines.database.state.ledger import delete_from_ledger, rename_in_ledger
-from lakebed.engines.database.state.publications import INTENDED, abandoned, delete_intended, mark_published, published, record
+from lakebed.engines.database.state.publications import (
+    INTENDED,
+    abandoned,
+    delete_intended,
+    mark_published,
+    published,
+    record,
+)
 from lakebed.engines.iceberg.catalog.rest_tables import RestTables
 from lakebed.errors import PointerMoved, UsageError
 from lakebed.names import TableName
@@ -48,9 +55,11 @@ class IcebergRestCatalog(RestTables):
         leases: Sequence[Lease] = (),
         records: PublicationRecords = NO_PUBLICATION_RECORDS,
     ) -> None:
-        """The tables move one after the other; `expected` is not needed, since every move names its base.
+        """The tables move one after the other; `expected` is not needed, since every move names its
+        base.
 
-        If a table has moved meanwhile, the intent stays: settling decides what becomes of it, as after a crash.
+        If a table has moved meanwhile, the intent stays: settling decides what becomes of it, as
+        after a crash.
         """
         del expected
         self._intend(publication, leases, records)
@@ -58,12 +67,21 @@ class IcebergRestCatalog(RestTables):
             self._move(move)
         self._close(publication, whole=True)
 
-    def _intend(self, publication: Publication, leases: Sequence[Lease], records: PublicationRecords) -> None:
+    def _intend(
+        self, publication: Publication, leases: Sequence[Lease], records: PublicationRecords
+    ) -> None:
         try:
             with self._database.writing() as connection:
                 for lease in leases:
                     fence(connection, lease)
-                record(connection, self._database, publication, state=INTENDED, leases=leases, records=records)
+                record(
+                    connection,
+                    self._database,
+                    publication,
+                    state=INTENDED,
+                    leases=leases,
+                    records=records,
+                )
         except IntegrityError as error:  # a twin of this run is at it, or a crash left the intent
             raise PointerMoved(publication.run_id) from error
 
@@ -93,11 +111,20 @@ class IcebergRestCatalog(RestTables):
             if expected and found.metadata_location != expected.location:
                 raise PointerMoved(str(table))
             self._fence(leases)
-            self._commit_to(found, updates_for(amendments, found.metadata), *requirements_of(amendments, found.metadata))
+            self._commit_to(
+                found,
+                updates_for(amendments, found.metadata),
+                *requirements_of(amendments, found.metadata),
+            )
         self._write_records(records)
 
     def rename(
-        self, table: TableName, to: TableName, *, leases: Sequence[Lease] = (), records: ChangeRecords = NO_CHANGE_RECORDS
+        self,
+        table: TableName,
+        to: TableName,
+        *,
+        leases: Sequence[Lease] = (),
+        records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> None:
         self._fence(leases)
         self.create_namespace(to.namespace, to.layer)
@@ -105,9 +132,14 @@ class IcebergRestCatalog(RestTables):
         self._write_records(records, renamed=(table, to))
 
     def drop(
-        self, table: TableName, *, leases: Sequence[Lease] = (), records: ChangeRecords = NO_CHANGE_RECORDS
+        self,
+        table: TableName,
+        *,
+        leases: Sequence[Lease] = (),
+        records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> DroppedTable | None:
-        """The table gets a hidden name: some servers remove a table's files when it is dropped, even if told not to.
+        """The table gets a hidden name: some servers remove a table's files when it is dropped,
+        even if told not to.
 
         The row is written first; without the hidden table it has no effect.
         """
@@ -119,7 +151,9 @@ class IcebergRestCatalog(RestTables):
         self._fence(leases)
         with self._database.writing() as connection:
             delete_dropped_row(connection, str(uuid))
-            gone = put_dropped(connection, self._database, table, uuid=str(uuid), location=found.metadata_location)
+            gone = put_dropped(
+                connection, self._database, table, uuid=str(uuid), location=found.metadata_location
+            )
         self._rename(table, gone.hidden_name)
         self._write_records(records, renamed=(table, gone.hidden_name))
         return gone
@@ -129,7 +163,9 @@ class IcebergRestCatalog(RestTables):
         there = self.pointers([gone.hidden_name for gone in known])
         return tuple(gone for gone in known if gone.hidden_name in there)
 
-    def restore(self, dropped: DroppedTable, to: TableName, *, records: ChangeRecords = NO_CHANGE_RECORDS) -> None:
+    def restore(
+        self, dropped: DroppedTable, to: TableName, *, records: ChangeRecords = NO_CHANGE_RECORDS
+    ) -> None:
         self.create_namespace(to.namespace, to.layer)
         self._rename(dropped.hidden_name, to)
         self._delete_row(dropped)
@@ -145,7 +181,9 @@ class IcebergRestCatalog(RestTables):
         with self._database.writing() as connection:
             delete_dropped_row(connection, dropped.uuid)
 
-    def register(self, table: TableName, location: str, *, records: ChangeRecords = NO_CHANGE_RECORDS) -> None:
+    def register(
+        self, table: TableName, location: str, *, records: ChangeRecords = NO_CHANGE_RECORDS
+    ) -> None:
         from pyiceberg.exceptions import TableAlreadyExistsError
 
         self.create_namespace(table.namespace, table.layer)
@@ -156,22 +194,38 @@ class IcebergRestCatalog(RestTables):
                 raise PointerMoved(str(table)) from error
             except NotImplementedError as error:
                 what = "this REST catalog cannot register a table by its metadata file."
-                raise UsageError(what, next="Use a catalog that can: restore, clone and rebuild need it.") from error
+                raise UsageError(
+                    what, next="Use a catalog that can: restore, clone and rebuild need it."
+                ) from error
         self._write_records(records)
 
     def clone(
-        self, pointer: Pointer, to: TableName, *, snapshot: int, location: str | None, records: ChangeRecords = NO_CHANGE_RECORDS
+        self,
+        pointer: Pointer,
+        to: TableName,
+        *,
+        snapshot: int,
+        location: str | None,
+        records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> None:
         what = "a REST catalog owns its tables' files, so two of its tables cannot share them."
-        raise UsageError(what, where=str(to), next="Work on a branch of the table instead: lakebed table clone --branch NAME")
+        raise UsageError(
+            what,
+            where=str(to),
+            next="Work on a branch of the table instead: lakebed table clone --branch NAME",
+        )
 
     def _fence(self, leases: Sequence[Lease]) -> None:
-        """Check the leases just before a commit: a server without transactions allows no more than that."""
+        """Check the leases just before a commit: a server without transactions allows no more than
+        that.
+        """
         with self._database.writing() as connection:
             for lease in leases:
                 fence(connection, lease)
 
-    def _write_records(self, records: ChangeRecords, *, renamed: tuple[TableName, TableName] | None = None) -> None:
+    def _write_records(
+        self, records: ChangeRecords, *, renamed: tuple[TableName, TableName] | None = None
+    ) -> None:
         with self._database.writing() as connection:
             if renamed:
                 rename_in_ledger(connection, *renamed)
@@ -187,7 +241,14 @@ class IcebergRestCatalog(RestTables):
     def unsettled(self, *, own: str | None = None) -> tuple[Publication, ...]:
         return abandoned(self._database, own=own)
 
-    def settle(self, publication: Publication, *, complete: Sequence[RefMove], undo: Sequence[RefMove], whole: bool) -> None:
+    def settle(
+        self,
+        publication: Publication,
+        *,
+        complete: Sequence[RefMove],
+        undo: Sequence[RefMove],
+        whole: bool,
+    ) -> None:
         from lakebed.engines.iceberg.metadata.staging import moves_back
 
         for move in complete:

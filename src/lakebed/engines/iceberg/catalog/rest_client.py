@@ -12,7 +12,9 @@ TIMEOUT = "lakebed.timeout-seconds"
 
 
 class LimitedRest(RestCatalog):
-    """A REST catalog that counts as unreachable if it is silent for longer than the property `TIMEOUT`."""
+    """A REST catalog that counts as unreachable if it is silent for longer than the property
+    `TIMEOUT`.
+    """
 
     def _create_session(self) -> Session:
         session = super()._create_session()
@@ -27,4 +29,6 @@ class _Limited(HTTPAdapter):
         super().__init__()
 
     def send(self, request: PreparedRequest, *given: Any, **options: Any) -> Response:
-        return super().send(request, *given, **options | {"timeout": (CONNECT_SECONDS, self._seconds)})
+        return super().send(
+            request, *given, **options | {"timeout": (CONNECT_SECONDS, self._seconds)}
+        )

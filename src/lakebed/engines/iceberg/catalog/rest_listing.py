@@ -1,9 +1,17 @@
-"""What a REST catalog contains besides our own tables: files are removed only if none of it needs them."""
+"""What a REST catalog contains besides our own tables: files are removed only if none of it needs
+them.
+"""
 
 from collections.abc import Collection, Iterator
 
 from pyiceberg.catalog import Catalog
-from pyiceberg.exceptions import BadRequestError, NoSuchNamespaceError, NoSuchTableError, NoSuchViewError, RESTError
+from pyiceberg.exceptions import (
+    BadRequestError,
+    NoSuchNamespaceError,
+    NoSuchTableError,
+    NoSuchViewError,
+    RESTError,
+)
 from pyiceberg.typedef import Identifier
 
 from lakebed.engines.iceberg.metadata.parsing import read_view
@@ -31,8 +39,11 @@ def namespaces(catalog: Catalog) -> set[Identifier]:
     return known
 
 
-def foreign_tables(catalog: Catalog, named: Collection[str] | None = None) -> Iterator[ForeignTable]:
-    """Tables and views whose names are not in our three parts; with `named`, those with one of these last names.
+def foreign_tables(
+    catalog: Catalog, named: Collection[str] | None = None
+) -> Iterator[ForeignTable]:
+    """Tables and views whose names are not in our three parts; with `named`, those with one of
+    these last names.
 
     One that disappears meanwhile is left out.
     """
@@ -46,7 +57,9 @@ def foreign_tables(catalog: Catalog, named: Collection[str] | None = None) -> It
 
 
 def _is_foreign(parts: Identifier, named: Collection[str] | None) -> bool:
-    return our_name(parts) is None and (named is None or parts[-1].casefold() in {name.casefold() for name in named})
+    return our_name(parts) is None and (
+        named is None or parts[-1].casefold() in {name.casefold() for name in named}
+    )
 
 
 def _tables_in(catalog: Catalog, namespace: Identifier) -> list[Identifier]:

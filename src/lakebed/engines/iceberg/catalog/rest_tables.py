@@ -51,7 +51,10 @@ class RestTables:
             wanted = tables_named(self._all() if tables is None else tables, named)
             found = {table: loaded for table in wanted if (loaded := self._load(table))}
         self._looked_at.keep(
-            {table.metadata_location: read_metadata(table.metadata.model_dump(by_alias=True)) for table in found.values()}
+            {
+                table.metadata_location: read_metadata(table.metadata.model_dump(by_alias=True))
+                for table in found.values()
+            }
         )
         return {name: Pointer(name, table.metadata_location) for name, table in found.items()}
 
@@ -64,9 +67,17 @@ class RestTables:
                     continue
 
     def _layers(self) -> "set[Identifier]":
-        """Namespaces of two parts. Some servers list nested ones at the top, others only below their parents."""
+        """Namespaces of two parts.
+
+        Some servers list nested ones at the top, others only below their parents.
+        """
         top = self._catalog.list_namespaces()
-        below = (inner for outer in top if len(outer) == 1 for inner in self._catalog.list_namespaces(outer))
+        below = (
+            inner
+            for outer in top
+            if len(outer) == 1
+            for inner in self._catalog.list_namespaces(outer)
+        )
         return {namespace for namespace in (*top, *below) if len(namespace) == 2}
 
     def _load(self, table: TableName) -> "Table | None":
@@ -78,9 +89,13 @@ class RestTables:
             return None
 
     def metadata(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
-        """The server returned the metadata with the pointer, so this needs no request; other pointers are read."""
+        """The server returned the metadata with the pointer, so this needs no request; other
+        pointers are read.
+        """
         return {
-            pointer.table: self._looked_at.get(pointer.location) or fetched(pointer, self._properties) for pointer in pointers
+            pointer.table: self._looked_at.get(pointer.location)
+            or fetched(pointer, self._properties)
+            for pointer in pointers
         }
 
     def views(self) -> dict[TableName, str]:
@@ -88,7 +103,9 @@ class RestTables:
         from lakebed.engines.iceberg.catalog.rest_listing import our_name, views_in
 
         with self._answering():
-            found = [view for layer in sorted(self._layers()) for view in views_in(self._catalog, layer)]
+            found = [
+                view for layer in sorted(self._layers()) for view in views_in(self._catalog, layer)
+            ]
         return {name: location for parts, location in found if (name := our_name(parts))}
 
     def view(self, view: TableName) -> ViewMetadata | None:
@@ -111,11 +128,22 @@ class RestTables:
     def newest_value(self, table: TableName, *, snapshot: int, column: str) -> Any:
         from lakebed.engines.iceberg.scan.newest_value import newest_value
 
-        return newest_value(self.pointers([table])[table].location, snapshot=snapshot, column=column, properties=self._properties)
+        return newest_value(
+            self.pointers([table])[table].location,
+            snapshot=snapshot,
+            column=column,
+            properties=self._properties,
+        )
 
     def _commit(self, move: RefMove, updates: "Updates", *, present: int | None) -> None:
-        """Commit to one table if the ref still points at `present`; without changes, nothing is sent."""
-        from pyiceberg.table.update import AssertCurrentSchemaId, AssertRefSnapshotId, SetCurrentSchemaUpdate
+        """Commit to one table if the ref still points at `present`; without changes, nothing is
+        sent.
+        """
+        from pyiceberg.table.update import (
+            AssertCurrentSchemaId,
+            AssertRefSnapshotId,
+            SetCurrentSchemaUpdate,
+        )
 
         with self._answering():
             table = self._load(move.table)
@@ -123,17 +151,27 @@ class RestTables:
                 raise PointerMoved(str(move.table))
             wanted = updates(move, table.metadata)
             reshapes = any(isinstance(update, SetCurrentSchemaUpdate) for update in wanted)
-            schema = (AssertCurrentSchemaId(current_schema_id=table.metadata.current_schema_id),) if reshapes else ()
-            self._commit_to(table, wanted, AssertRefSnapshotId(ref=move.ref, snapshot_id=present), *schema)
+            schema = (
+                (AssertCurrentSchemaId(current_schema_id=table.metadata.current_schema_id),)
+                if reshapes
+                else ()
+            )
+            self._commit_to(
+                table, wanted, AssertRefSnapshotId(ref=move.ref, snapshot_id=present), *schema
+            )
 
-    def _commit_to(self, table: "Table", updates: "tuple[TableUpdate, ...]", *conditions: "TableRequirement") -> None:
+    def _commit_to(
+        self, table: "Table", updates: "tuple[TableUpdate, ...]", *conditions: "TableRequirement"
+    ) -> None:
         from pyiceberg.exceptions import CommitFailedException
         from pyiceberg.table.update import AssertTableUUID
 
         if not updates:
             return
         try:
-            self._catalog.commit_table(table, (AssertTableUUID(uuid=table.metadata.table_uuid), *conditions), updates)
+            self._catalog.commit_table(
+                table, (AssertTableUUID(uuid=table.metadata.table_uuid), *conditions), updates
+            )
         except CommitFailedException as error:
             raise PointerMoved(".".join(table.name())) from error
 

@@ -29,7 +29,9 @@ class StagedMetadata:
         return stage_amendments(location, amendments, properties=self._file_properties)
 
     def named(self, location: str, table: TableName) -> str:
-        """Metadata that has the table's name: its folder does not tell it, and the catalog may be lost one day."""
+        """Metadata that has the table's name: its folder does not tell it, and the catalog may be
+        lost one day.
+        """
         return self.amendments(location, [SetProperties({NAME: str(table)})])
 
     def discard(self, locations: Collection[str]) -> None:
@@ -44,15 +46,21 @@ class StagedMetadata:
         self, staged: Mapping[TableName, str], expected: Mapping[TableName, Pointer], what: str
     ) -> Iterator[None]:
         """Staged files are removed if the transaction in this block certainly did not happen."""
-        fresh = [location for table, location in staged.items() if location != expected[table].location]
+        fresh = [
+            location for table, location in staged.items() if location != expected[table].location
+        ]
         try:
             yield
         except (PointerMoved, IntegrityError) as error:
             self.discard(fresh)
-            if isinstance(error, IntegrityError):  # another process published first, or the name is taken
+            if isinstance(
+                error, IntegrityError
+            ):  # another process published first, or the name is taken
                 raise PointerMoved(what) from error
             raise
         except LakebedError as error:
-            if not error.retryable:  # otherwise the outcome may be unknown, and the files may be in use
+            if (
+                not error.retryable
+            ):  # otherwise the outcome may be unknown, and the files may be in use
                 self.discard(fresh)
             raise

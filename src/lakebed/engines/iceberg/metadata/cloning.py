@@ -8,7 +8,11 @@ from pyiceberg.table.metadata import TableMetadata as IcebergMetadata
 from pyiceberg.table.refs import MAIN_BRANCH, SnapshotRef, SnapshotRefType
 from pyiceberg.table.snapshots import SnapshotLogEntry
 
-from lakebed.engines.iceberg.metadata.documents import changed_document, read_document, write_document
+from lakebed.engines.iceberg.metadata.documents import (
+    changed_document,
+    read_document,
+    write_document,
+)
 from lakebed.errors import UnknownName
 from lakebed.ports import NAME
 
@@ -17,14 +21,18 @@ def write_clone(location: str, *, snapshot: int, to: str, properties: Mapping[st
     """Write the first metadata file of a clone at `to`, at this snapshot; returns its location."""
     io = load_file_io(dict(properties), location)
     document, present = read_document(io, location)
-    return write_document(io, changed_document(document, present, cloned(present, snapshot=snapshot, to=to)), number=0)
+    return write_document(
+        io, changed_document(document, present, cloned(present, snapshot=snapshot, to=to)), number=0
+    )
 
 
 def cloned(present: IcebergMetadata, *, snapshot: int, to: str) -> IcebergMetadata:
     """Metadata with this snapshot only, and a new identity."""
     found = present.snapshot_by_id(snapshot)
     if found is None:
-        raise UnknownName("snapshot", str(snapshot), [str(one.snapshot_id) for one in present.snapshots])
+        raise UnknownName(
+            "snapshot", str(snapshot), [str(one.snapshot_id) for one in present.snapshots]
+        )
     schema = found.schema_id
     # columns may have changed since, without a commit
     if schema is None or snapshot == present.current_snapshot_id:
@@ -37,7 +45,9 @@ def cloned(present: IcebergMetadata, *, snapshot: int, to: str) -> IcebergMetada
             "snapshots": [found.model_copy(update={"parent_snapshot_id": None})],
             "current_snapshot_id": snapshot,
             "refs": {MAIN_BRANCH: _branch_at(snapshot)},
-            "snapshot_log": [SnapshotLogEntry(snapshot_id=snapshot, timestamp_ms=present.last_updated_ms)],
+            "snapshot_log": [
+                SnapshotLogEntry(snapshot_id=snapshot, timestamp_ms=present.last_updated_ms)
+            ],
             "metadata_log": [],
             "statistics": [],
             "partition_statistics": [],

@@ -64,7 +64,9 @@ def write_document(io: FileIO, document: Json, *, number: int) -> str:
 
 def as_modelled(document: Json) -> IcebergMetadata:
     """PyIceberg's model of a document; columns of types that it does not know are `binary`."""
-    schemas = {key: _with_stand_ins(document[key]) for key in ("schemas", "schema") if key in document}
+    schemas = {
+        key: _with_stand_ins(document[key]) for key in ("schemas", "schema") if key in document
+    }
     return TableMetadataUtil.parse_raw(json.dumps({**document, **schemas}))
 
 
@@ -75,7 +77,10 @@ def _with_stand_ins(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     types = ("type", "element", "key", "value")
-    return {key: _STAND_IN if key in types and inner == _UNKNOWN_TYPE else _with_stand_ins(inner) for key, inner in value.items()}
+    return {
+        key: _STAND_IN if key in types and inner == _UNKNOWN_TYPE else _with_stand_ins(inner)
+        for key, inner in value.items()
+    }
 
 
 def changed_document(document: Json, present: IcebergMetadata, changed: IcebergMetadata) -> Json:
@@ -84,7 +89,10 @@ def changed_document(document: Json, present: IcebergMetadata, changed: IcebergM
     """
     before = _dumped(present)
     result: Json = _merged(document, before, _dumped(changed))
-    return {**result, "schemas": [_of_known_columns(schema, document, before) for schema in result["schemas"]]}
+    return {
+        **result,
+        "schemas": [_of_known_columns(schema, document, before) for schema in result["schemas"]],
+    }
 
 
 def _dumped(metadata: IcebergMetadata) -> Any:
@@ -99,7 +107,10 @@ def _merged(document: Any, before: Any, after: Any) -> Any:
     if not all(isinstance(one, Mapping) for one in (document, before, after)):
         return after
     unknown = {key: value for key, value in document.items() if key not in before}
-    known = {key: _of_key(key, document, before, value) if key in document else value for key, value in after.items()}
+    known = {
+        key: _of_key(key, document, before, value) if key in document else value
+        for key, value in after.items()
+    }
     return {**unknown, **known}
 
 
@@ -109,7 +120,12 @@ def _of_key(key: str, document: Json, before: Json, after: Any) -> Any:
         return _merged(document[key], was, after)
     id_ = _BY_ID[key]
     there, known = _items(document[key], id_), _items(was or (), id_)
-    return [_merged(there[one[id_]], known[one[id_]], one) if one[id_] in there and one[id_] in known else one for one in after]
+    return [
+        _merged(there[one[id_]], known[one[id_]], one)
+        if one[id_] in there and one[id_] in known
+        else one
+        for one in after
+    ]
 
 
 def _items(items: Sequence[Json], id_: str) -> dict[Any, Json]:

@@ -45,7 +45,9 @@ def read_outline(document: Mapping[str, Any]) -> MetadataOutline:
 
 def _state(snapshot: Mapping[str, Any]) -> SnapshotOutline:
     summary = snapshot.get("summary") or {}
-    counts = (int(text) if text.isdigit() else None for text in (summary.get(key, "") for key in _COUNTS))
+    counts = (
+        int(text) if text.isdigit() else None for text in (summary.get(key, "") for key in _COUNTS)
+    )
     return SnapshotOutline(snapshot["manifest-list"], *counts)
 
 

@@ -33,14 +33,25 @@ def read_metadata(document: Json) -> TableMetadata:
         partition_by=_partition(document, names),
         sort_by=_sort(document, names),
         properties=document.get("properties", {}),
-        snapshots={snapshot["snapshot-id"]: _snapshot(snapshot) for snapshot in document.get("snapshots") or ()},
+        snapshots={
+            snapshot["snapshot-id"]: _snapshot(snapshot)
+            for snapshot in document.get("snapshots") or ()
+        },
         refs=_refs(document),
         schema=document["current-schema-id"],
-        schemas={schema["schema-id"]: tuple(_column(field) for field in schema["fields"]) for schema in document["schemas"]},
-        snapshot_log=tuple((_time(entry["timestamp-ms"]), entry["snapshot-id"]) for entry in document.get("snapshot-log") or ()),
+        schemas={
+            schema["schema-id"]: tuple(_column(field) for field in schema["fields"])
+            for schema in document["schemas"]
+        },
+        snapshot_log=tuple(
+            (_time(entry["timestamp-ms"]), entry["snapshot-id"])
+            for entry in document.get("snapshot-log") or ()
+        ),
         metadata_log=tuple(entry["metadata-file"] for entry in document.get("metadata-log") or ()),
         statistics=tuple(
-            entry["statistics-path"] for kind in ("statistics", "partition-statistics") for entry in document.get(kind) or ()
+            entry["statistics-path"]
+            for kind in ("statistics", "partition-statistics")
+            for entry in document.get(kind) or ()
         ),
     )
 
@@ -49,7 +60,9 @@ def read_view(document: Json) -> ViewMetadata:
     """The current version of a view, in Spark's SQL if it has that."""
     version = _current(document["versions"], "version-id", document["current-version-id"])
     schema = _current(document["schemas"], "schema-id", version["schema-id"])
-    texts = {one["dialect"]: one["sql"] for one in version["representations"] if one["type"] == "sql"}
+    texts = {
+        one["dialect"]: one["sql"] for one in version["representations"] if one["type"] == "sql"
+    }
     dialect = "spark" if "spark" in texts else next(iter(texts))
     return ViewMetadata(
         sql=texts[dialect],
@@ -74,17 +87,24 @@ def _time(milliseconds: int) -> datetime:
 def _column(field: Json) -> Column:
     default = field.get("initial-default")
     type_ = read_iceberg_type(field["type"]).iceberg
-    return Column(field["name"], type_, field["required"], field.get("doc") or "", field["id"], default)
+    return Column(
+        field["name"], type_, field["required"], field.get("doc") or "", field["id"], default
+    )
 
 
 def _partition(document: Json, names: Mapping[int, str]) -> tuple[str, ...]:
     spec = _current(document["partition-specs"], "spec-id", document["default-spec-id"])
-    return tuple(_transformed(field, names) for field in spec["fields"] if field["transform"] != "void")
+    return tuple(
+        _transformed(field, names) for field in spec["fields"] if field["transform"] != "void"
+    )
 
 
 def _sort(document: Json, names: Mapping[int, str]) -> tuple[str, ...]:
     order = _current(document["sort-orders"], "order-id", document["default-sort-order-id"])
-    return tuple(f"{_transformed(field, names)} {field['direction']}{_nulls(field)}" for field in order["fields"])
+    return tuple(
+        f"{_transformed(field, names)} {field['direction']}{_nulls(field)}"
+        for field in order["fields"]
+    )
 
 
 def _nulls(field: Json) -> str:
@@ -116,7 +136,10 @@ def _snapshot(snapshot: Json) -> Snapshot:
 
 
 def _refs(document: Json) -> dict[str, SnapshotRef]:
-    refs = {name: SnapshotRef(name, ref["snapshot-id"], _kind(ref["type"])) for name, ref in (document.get("refs") or {}).items()}
+    refs = {
+        name: SnapshotRef(name, ref["snapshot-id"], _kind(ref["type"]))
+        for name, ref in (document.get("refs") or {}).items()
+    }
     current = document.get("current-snapshot-id")
     if MAIN not in refs and current is not None and current != -1:
         refs[MAIN] = SnapshotRef(MAIN, current, "branch")

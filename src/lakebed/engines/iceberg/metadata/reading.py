@@ -47,7 +47,13 @@ class MetadataReader:
         if not self._root.is_bucket:
             return {pointer.table: self._one(pointer) for pointer in pointers}
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            return dict(zip((pointer.table for pointer in pointers), pool.map(self._one, pointers), strict=True))
+            return dict(
+                zip(
+                    (pointer.table for pointer in pointers),
+                    pool.map(self._one, pointers),
+                    strict=True,
+                )
+            )
 
     def view(self, view: TableName, location: str) -> ViewMetadata:
         """The metadata of a view."""
@@ -79,7 +85,9 @@ class MetadataReader:
         place = normalized_location(location)
         if place.startswith("s3://"):
             parts = urlsplit(place)
-            return open_files(Root.parse(f"s3://{parts.netloc}"), self._settings).read(parts.path.lstrip("/"))
+            return open_files(Root.parse(f"s3://{parts.netloc}"), self._settings).read(
+                parts.path.lstrip("/")
+            )
         return Path(place).read_bytes()
 
 

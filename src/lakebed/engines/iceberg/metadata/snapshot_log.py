@@ -17,13 +17,20 @@ def with_ordered_times(present: IcebergMetadata, changed: IcebergMetadata) -> Ic
 
     Iceberg refuses to read a table whose times go back by more than a minute.
     """
-    log = _in_order(_without_gaps(_moves(present, changed), {one.snapshot_id for one in changed.snapshots}))
+    log = _in_order(
+        _without_gaps(_moves(present, changed), {one.snapshot_id for one in changed.snapshots})
+    )
     files = _in_order(changed.metadata_log)
     times = (*(move.timestamp_ms for move in log), *(file.timestamp_ms for file in files))
     latest = max((changed.last_updated_ms, present.last_updated_ms, *times))
     snapshots = _with_parents(present, changed)
     return changed.model_copy(
-        update={"snapshots": snapshots, "snapshot_log": log, "metadata_log": files, "last_updated_ms": latest}
+        update={
+            "snapshots": snapshots,
+            "snapshot_log": log,
+            "metadata_log": files,
+            "last_updated_ms": latest,
+        }
     )
 
 
@@ -33,7 +40,9 @@ def _with_parents(present: IcebergMetadata, changed: IcebergMetadata) -> list[Sn
     """
     parents = {one.snapshot_id: one.parent_snapshot_id for one in present.snapshots}
     return [
-        one.model_copy(update={"parent_snapshot_id": parents.get(one.snapshot_id, one.parent_snapshot_id)})
+        one.model_copy(
+            update={"parent_snapshot_id": parents.get(one.snapshot_id, one.parent_snapshot_id)}
+        )
         for one in changed.snapshots
     ]
 
@@ -44,7 +53,9 @@ def _moves(present: IcebergMetadata, changed: IcebergMetadata) -> Iterable[Snaps
     yield from present.snapshot_log
     for entry in changed.snapshot_log:
         if (entry.snapshot_id, entry.timestamp_ms) not in known:
-            yield entry.model_copy(update={"timestamp_ms": max(entry.timestamp_ms, present.last_updated_ms)})
+            yield entry.model_copy(
+                update={"timestamp_ms": max(entry.timestamp_ms, present.last_updated_ms)}
+            )
 
 
 def _without_gaps(log: Iterable[SnapshotLogEntry], kept: set[int]) -> list[SnapshotLogEntry]:
@@ -62,4 +73,7 @@ def _without_gaps(log: Iterable[SnapshotLogEntry], kept: set[int]) -> list[Snaps
 
 def _in_order(entries: Sequence[Entry]) -> list[Entry]:
     times = accumulate((entry.timestamp_ms for entry in entries), max)
-    return [entry.model_copy(update={"timestamp_ms": time}) for entry, time in zip(entries, times, strict=True)]
+    return [
+        entry.model_copy(update={"timestamp_ms": time})
+        for entry, time in zip(entries, times, strict=True)
+    ]

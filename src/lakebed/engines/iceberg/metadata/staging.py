@@ -29,7 +29,11 @@ from pyiceberg.table.update import (
 )
 from pyiceberg.types import NestedField
 
-from lakebed.engines.iceberg.metadata.documents import changed_document, read_document, write_document
+from lakebed.engines.iceberg.metadata.documents import (
+    changed_document,
+    read_document,
+    write_document,
+)
 from lakebed.engines.iceberg.metadata.snapshot_log import with_ordered_times
 from lakebed.ports import (
     NAME,
@@ -52,7 +56,9 @@ def moves_forward(move: RefMove, present: IcebergMetadata) -> tuple[TableUpdate,
     if move.branch != move.ref:
         placed = (_placed(move.ref, move.to, present),) if move.to != move.base else ()
         refs = (*placed, RemoveSnapshotRefUpdate(ref_name=move.branch))
-    named: dict[str, str | None] = {NAME: str(move.becomes), UNPUBLISHED: None} if move.becomes else {}
+    named: dict[str, str | None] = (
+        {NAME: str(move.becomes), UNPUBLISHED: None} if move.becomes else {}
+    )
     return (*refs, *_reshaped(move, present), *_with_properties(named, present))
 
 
@@ -88,7 +94,9 @@ def _reshaped(move: RefMove, present: IcebergMetadata) -> tuple[TableUpdate, ...
     schema, names = present.schema(), dict(move.renames)
     kept = tuple(field.name for field in schema.fields) if move.columns is None else move.columns
     fresh = max(known.schema_id for known in present.schemas) + 1
-    wanted = Schema(*(_called(schema, column, names.get(column, column)) for column in kept), schema_id=fresh)
+    wanted = Schema(
+        *(_called(schema, column, names.get(column, column)) for column in kept), schema_id=fresh
+    )
     if wanted.fields == schema.fields:
         return ()
     return (AddSchemaUpdate(schema_=wanted), SetCurrentSchemaUpdate(schema_id=-1))
@@ -100,14 +108,18 @@ def _called(schema: Schema, column: str, name: str) -> NestedField:
     return (there.get(column) or there[name]).model_copy(update={"name": name})
 
 
-def updates_for(amendments: Iterable[Amendment], present: IcebergMetadata) -> tuple[TableUpdate, ...]:
+def updates_for(
+    amendments: Iterable[Amendment], present: IcebergMetadata
+) -> tuple[TableUpdate, ...]:
     """Amendments as PyIceberg's updates, without those that change nothing."""
     return tuple(update for amendment in amendments for update in _amended(amendment, present))
 
 
 def _amended(amendment: Amendment, present: IcebergMetadata) -> Iterator[TableUpdate]:
     match amendment:
-        case SetRef(name, snapshot, kind) if name not in present.refs or present.refs[name].snapshot_id != snapshot:
+        case SetRef(name, snapshot, kind) if (
+            name not in present.refs or present.refs[name].snapshot_id != snapshot
+        ):
             yield _placed(name, snapshot, present, kind=kind)
         case RemoveRef(name) if name in present.refs:
             yield RemoveSnapshotRefUpdate(ref_name=name)
@@ -121,14 +133,19 @@ def _amended(amendment: Amendment, present: IcebergMetadata) -> Iterator[TableUp
             yield from _with_properties(properties, present)
 
 
-def requirements_of(amendments: Collection[Amendment], present: IcebergMetadata) -> tuple[TableRequirement, ...]:
+def requirements_of(
+    amendments: Collection[Amendment], present: IcebergMetadata
+) -> tuple[TableRequirement, ...]:
     """Requirements for the commit, without which it could silently undo another commit made in
     between.
     """
     refs = {one.name for one in amendments if isinstance(one, SetRef | RemoveRef)}
     if any(isinstance(one, RemoveSnapshots) for one in amendments):
         refs |= present.refs.keys()
-    stood = {name: present.refs[name].snapshot_id if name in present.refs else None for name in sorted(refs)}
+    stood = {
+        name: present.refs[name].snapshot_id if name in present.refs else None
+        for name in sorted(refs)
+    }
     schema = any(isinstance(one, SetSchema) for one in amendments)
     return (
         *(AssertRefSnapshotId(ref=name, snapshot_id=snapshot) for name, snapshot in stood.items()),
@@ -142,18 +159,34 @@ def _fitting_arrangement(schema_id: int, present: IcebergMetadata) -> Iterator[T
     """
     schema = next(one for one in present.schemas if one.schema_id == schema_id)
     known = set(schema.field_ids)
-    specs = [spec for spec in present.partition_specs if {field.source_id for field in spec.fields} <= known]
+    specs = [
+        spec
+        for spec in present.partition_specs
+        if {field.source_id for field in spec.fields} <= known
+    ]
     if specs and present.default_spec_id not in {spec.spec_id for spec in specs}:
         yield SetDefaultSpecUpdate(spec_id=max(spec.spec_id for spec in specs))
-    orders = [order for order in present.sort_orders if {field.source_id for field in order.fields} <= known]
+    orders = [
+        order
+        for order in present.sort_orders
+        if {field.source_id for field in order.fields} <= known
+    ]
     if orders and present.default_sort_order_id not in {order.order_id for order in orders}:
         yield SetDefaultSortOrderUpdate(sort_order_id=max(order.order_id for order in orders))
 
 
-def _with_properties(properties: Mapping[str, str | None], present: IcebergMetadata) -> Iterator[TableUpdate]:
-    if changed := {key: value for key, value in properties.items() if value is not None and present.properties.get(key) != value}:
+def _with_properties(
+    properties: Mapping[str, str | None], present: IcebergMetadata
+) -> Iterator[TableUpdate]:
+    if changed := {
+        key: value
+        for key, value in properties.items()
+        if value is not None and present.properties.get(key) != value
+    }:
         yield SetPropertiesUpdate(updates=changed)
-    if gone := [key for key, value in properties.items() if value is None and key in present.properties]:
+    if gone := [
+        key for key, value in properties.items() if value is None and key in present.properties
+    ]:
         yield RemovePropertiesUpdate(removals=gone)
 
 
@@ -174,11 +207,16 @@ def _with_its_schema(move: RefMove, metadata: IcebergMetadata) -> IcebergMetadat
     if move.columns is None and not move.renames:
         return metadata
     current = metadata.current_schema_id
-    told = [one.model_copy(update={"schema_id": current}) if one.snapshot_id == move.to else one for one in metadata.snapshots]
+    told = [
+        one.model_copy(update={"schema_id": current}) if one.snapshot_id == move.to else one
+        for one in metadata.snapshots
+    ]
     return metadata.model_copy(update={"snapshots": told})
 
 
-def stage_amendments(location: str, amendments: Iterable[Amendment], *, properties: Mapping[str, str]) -> str:
+def stage_amendments(
+    location: str, amendments: Iterable[Amendment], *, properties: Mapping[str, str]
+) -> str:
     """Write the metadata after the amendments; returns its location, or the current one if nothing
     changes.
     """
@@ -197,8 +235,12 @@ def _stage(
     wanted = updates(present)
     if not wanted:
         return location
-    changed = with_ordered_times(present, update_table_metadata(present, wanted, metadata_location=location))
-    return write_document(io, changed_document(document, present, after(changed)), number=_number(location) + 1)
+    changed = with_ordered_times(
+        present, update_table_metadata(present, wanted, metadata_location=location)
+    )
+    return write_document(
+        io, changed_document(document, present, after(changed)), number=_number(location) + 1
+    )
 
 
 def _number(location: str) -> int:

@@ -1,10 +1,15 @@
 """Column statistics of data files and manifests, from their metrics and partition values."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from lakebed.engines.iceberg.pruning.comparable_values import ComparableType
-from lakebed.engines.iceberg.pruning.transforms import ColumnBounds, bounds_of_summary, bounds_of_value
+from lakebed.engines.iceberg.pruning.transforms import (
+    ColumnBounds,
+    bounds_of_summary,
+    bounds_of_value,
+)
 from lakebed.engines.iceberg.scan.manifests import Manifest, ManifestEntry, PartitionSummary
 
 
@@ -25,7 +30,9 @@ def partition_fields(spec: Sequence[Mapping[str, Any]]) -> PartitionFields:
     parts: dict[int, list[SpecField]] = {}
     for position, field in enumerate(spec):
         if "source-id" in field:
-            part = SpecField(field.get("field-id", _FIRST_ID + position), position, field["transform"])
+            part = SpecField(
+                field.get("field-id", _FIRST_ID + position), position, field["transform"]
+            )
             parts.setdefault(field["source-id"], []).append(part)
     return parts
 
@@ -42,7 +49,7 @@ class FileStatistics:
         for part in self._parts.get(field, ()):
             if part.id in entry.partition:
                 value = entry.partition[part.id]
-                known.append(_certain(lambda value=value, part=part: _of_part(part, value, comparable)))  # type: ignore[misc]
+                known.append(_certain(partial(_of_part, part, value, comparable)))
         return known
 
 
@@ -54,18 +61,28 @@ class ManifestStatistics:
 
     def bounds_of(self, field: int, comparable: ComparableType) -> Sequence[ColumnBounds]:
         return [
-            _certain(lambda part=part: _of_summary(part, self._summaries[part.position], comparable))  # type: ignore[misc]
+            _certain(partial(_of_summary, part, self._summaries[part.position], comparable))
             for part in self._parts.get(field, ())
             if part.position < len(self._summaries)
         ]
 
 
 def _of_part(part: SpecField, value: Any, comparable: ComparableType) -> ColumnBounds:
-    return ColumnBounds() if part.transform == "void" else bounds_of_value(part.transform, value, comparable)
+    return (
+        ColumnBounds()
+        if part.transform == "void"
+        else bounds_of_value(part.transform, value, comparable)
+    )
 
 
-def _of_summary(part: SpecField, summary: PartitionSummary, comparable: ComparableType) -> ColumnBounds:
-    return ColumnBounds() if part.transform == "void" else bounds_of_summary(part.transform, summary, comparable)
+def _of_summary(
+    part: SpecField, summary: PartitionSummary, comparable: ComparableType
+) -> ColumnBounds:
+    return (
+        ColumnBounds()
+        if part.transform == "void"
+        else bounds_of_summary(part.transform, summary, comparable)
+    )
 
 
 def _metrics(entry: ManifestEntry, field: int, comparable: ComparableType) -> ColumnBounds:
@@ -73,7 +90,9 @@ def _metrics(entry: ManifestEntry, field: int, comparable: ComparableType) -> Co
     lower = upper = None
     # Writers do not agree on the order of UUIDs, and so not on the bounds of several row groups.
     if comparable.kind != "uuid" or len(entry.offsets) == 1:
-        lower, upper = (_decoded(bounds.get(field), comparable) for bounds in (entry.lower, entry.upper))
+        lower, upper = (
+            _decoded(bounds.get(field), comparable) for bounds in (entry.lower, entry.upper)
+        )
     return ColumnBounds(nulls != 0, nulls is None or nulls < entry.rows, nans != 0, lower, upper)
 
 

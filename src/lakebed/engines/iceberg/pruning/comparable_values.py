@@ -51,7 +51,9 @@ def comparable_type(type_: object) -> ComparableType | None:
         return None
     match read_iceberg_type(type_):
         case Primitive("decimal", (precision, scale)):
-            return ComparableType("decimal", _unscaled, lambda value: _decimal(value, precision, scale), _unscaled)
+            return ComparableType(
+                "decimal", _unscaled, lambda value: _decimal(value, precision, scale), _unscaled
+            )
         case Primitive("fixed"):
             return _COMPARABLE["binary"]
     return _COMPARABLE.get(type_)
@@ -104,7 +106,9 @@ def _integer(value: object) -> ValueRange | None:
 def _decimal(value: object, precision: int, scale: int) -> ValueRange | None:
     if isinstance(value, float) and math.isfinite(value):
         around = _around(value, 1e-12)
-        return ValueRange(Fraction(around.low) * 10**scale, Fraction(around.high) * 10**scale, False)
+        return ValueRange(
+            Fraction(around.low) * 10**scale, Fraction(around.high) * 10**scale, False
+        )
     if not _is_number(value) or not isinstance(value, (int, Decimal)):
         return None
     after = _digits_after(value) if isinstance(value, Decimal) else 0
@@ -157,7 +161,9 @@ def _uuid(value: object) -> ValueRange | None:
 def _time(value: object) -> ValueRange | None:
     if not isinstance(value, time) or value.tzinfo:
         return None
-    return _exactly(((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond)
+    return _exactly(
+        ((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond
+    )
 
 
 def _on_calendar(*, zoned: bool) -> Callable[[object], ValueRange | None]:
@@ -172,7 +178,11 @@ def _on_calendar(*, zoned: bool) -> Callable[[object], ValueRange | None]:
         if not isinstance(moment, datetime):
             return None
         at = ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH) // _MICROSECOND
-        return _exactly(at) if (moment.tzinfo is not None) == zoned else ValueRange(at - DAY, at + DAY, False)
+        return (
+            _exactly(at)
+            if (moment.tzinfo is not None) == zoned
+            else ValueRange(at - DAY, at + DAY, False)
+        )
 
     return target
 
@@ -194,7 +204,9 @@ _COMPARABLE = {
     "time": ComparableType("time", _whole, _time, _as_is),
     "timestamp": ComparableType("timestamp", _moment, _on_calendar(zoned=False), _as_is),
     "timestamptz": ComparableType("timestamptz", _moment, _on_calendar(zoned=True), _as_is),
-    "string": ComparableType("string", _as_is, _string, lambda text: text.encode("utf-8", "surrogatepass")),
+    "string": ComparableType(
+        "string", _as_is, _string, lambda text: text.encode("utf-8", "surrogatepass")
+    ),
     "binary": ComparableType("binary", _as_is, _binary, bytes),
     "uuid": ComparableType("uuid", _as_is, _uuid, bytes),
 }

@@ -6,7 +6,11 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Protocol
 
-from lakebed.engines.iceberg.pruning.comparable_values import ComparableType, ValueRange, comparable_type
+from lakebed.engines.iceberg.pruning.comparable_values import (
+    ComparableType,
+    ValueRange,
+    comparable_type,
+)
 from lakebed.engines.iceberg.pruning.transforms import ColumnBounds, bucket, bucket_hash
 from lakebed.ports import Always, And, Comparison, In, IsNull, Not, Or, Predicate, StartsWith
 
@@ -90,18 +94,32 @@ def _keep(_: Statistics) -> bool:
 
 
 def _by(column: PredicateColumn, test: Test) -> FilePredicate:
-    return lambda statistics: all(test(bounds) for bounds in statistics.bounds_of(column.id, column.type))
+    return lambda statistics: all(
+        test(bounds) for bounds in statistics.bounds_of(column.id, column.type)
+    )
 
 
 def _test(leaf: Comparison | IsNull | In | StartsWith, comparable: ComparableType) -> Test | None:
     match leaf:
         case IsNull(_, negated):
-            return (lambda known: known.may_have_values) if negated else (lambda known: known.may_have_nulls)
+            return (
+                (lambda known: known.may_have_values)
+                if negated
+                else (lambda known: known.may_have_nulls)
+            )
         case StartsWith(_, prefix, negated):
-            return _starting(prefix.encode("utf-8", "surrogatepass"), negated) if comparable.kind == "string" else None
+            return (
+                _starting(prefix.encode("utf-8", "surrogatepass"), negated)
+                if comparable.kind == "string"
+                else None
+            )
         case In(_, values, negated):
             targets = [comparable.range_of(value) for value in values]
-            return None if None in targets else _among([one for one in targets if one], negated, comparable)
+            return (
+                None
+                if None in targets
+                else _among([one for one in targets if one], negated, comparable)
+            )
         case Comparison(_, op, value):
             target = comparable.range_of(value)
             return _compared(op, target, comparable) if target else None
@@ -112,9 +130,13 @@ def _compared(op: str, target: ValueRange, comparable: ComparableType) -> Test:
         case "=" | "!=":
             return _among([target], op == "!=", comparable)
         case "<":
-            return lambda known: known.may_have_values and (known.lower is None or _below(known.lower, target))
+            return lambda known: (
+                known.may_have_values and (known.lower is None or _below(known.lower, target))
+            )
         case "<=":
-            return lambda known: known.may_have_values and (known.lower is None or known.lower <= target.high)
+            return lambda known: (
+                known.may_have_values and (known.lower is None or known.lower <= target.high)
+            )
         case _:
             return _above(target, comparable, strictly=op == ">")
 
@@ -134,7 +156,9 @@ def _above(target: ValueRange, comparable: ComparableType, *, strictly: bool) ->
             return True
         if known.prefixes and target.low.startswith(known.upper):
             return True
-        return bool(known.upper > target.high if strictly and target.exact else known.upper >= target.low)
+        return bool(
+            known.upper > target.high if strictly and target.exact else known.upper >= target.low
+        )
 
     return test
 

@@ -31,7 +31,9 @@ def bounds_of_value(transform: str, value: Any, comparable: ComparableType) -> C
     return _between(transform, known, known, comparable)._replace(may_have_nulls=False)
 
 
-def bounds_of_summary(transform: str, summary: PartitionSummary, comparable: ComparableType) -> ColumnBounds:
+def bounds_of_summary(
+    transform: str, summary: PartitionSummary, comparable: ComparableType
+) -> ColumnBounds:
     """Bounds from a manifest's summary of one partition field."""
     if summary.lower is None or summary.upper is None:
         return ColumnBounds(may_have_nulls=summary.nulls)
@@ -63,7 +65,9 @@ def _between(transform: str, lower: Any, upper: Any, comparable: ComparableType)
         case "bucket":
             return ColumnBounds(buckets=(number, lower, upper))
         case "year" | "month" | "day" | "hour":
-            return ColumnBounds(lower=_starts(name, lower - (lower <= 0)), upper=_starts(name, upper + 1) - 1)
+            return ColumnBounds(
+                lower=_starts(name, lower - (lower <= 0)), upper=_starts(name, upper + 1) - 1
+            )
     return ColumnBounds()
 
 

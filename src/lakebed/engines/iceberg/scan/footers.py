@@ -24,13 +24,20 @@ class Footers:
     def __init__(self, places: FilesByUrl, remembered: ManifestCache) -> None:
         self._places, self._remembered = places, remembered
 
-    def stored(self, columns: Sequence[ScanColumn], files: Sequence[tuple[ManifestEntry, ScanFile]]) -> tuple[ColumnGroup, ...]:
+    def stored(
+        self, columns: Sequence[ScanColumn], files: Sequence[tuple[ManifestEntry, ScanFile]]
+    ) -> tuple[ColumnGroup, ...]:
         """The files grouped by how they store these columns; nothing if unknown or if there are too
         many groups.
         """
         if not 0 < len(files) <= _FILES:
             return ()
-        return grouped(columns, zip(self._held([entry for entry, _ in files]), (file for _, file in files), strict=True))
+        return grouped(
+            columns,
+            zip(
+                self._held([entry for entry, _ in files]), (file for _, file in files), strict=True
+            ),
+        )
 
     def _held(self, entries: Sequence[ManifestEntry]) -> list[tuple[StoredColumn, ...]]:
         """Several at once where each takes a request."""
@@ -41,7 +48,9 @@ class Footers:
 
     def _look(self, entry: ManifestEntry) -> tuple[StoredColumn, ...]:
         try:
-            held: tuple[StoredColumn, ...] = self._remembered.get("footer", entry.location, lambda: self._read(entry))
+            held: tuple[StoredColumn, ...] = self._remembered.get(
+                "footer", entry.location, lambda: self._read(entry)
+            )
         except Exception:  # the engine reports a lost or damaged file when it reads it by field id
             return ()
         return held
@@ -63,10 +72,15 @@ def held_columns(schema: Any) -> tuple[StoredColumn, ...]:
         return ()
     # Arrow's metadata in a file distinguishes strings with 32-bit and 64-bit offsets; Parquet does
     # not.
-    return tuple((id_, field.name, str(field.type).replace("large_", "")) for id_, field in zip(ids, schema, strict=True))
+    return tuple(
+        (id_, field.name, str(field.type).replace("large_", ""))
+        for id_, field in zip(ids, schema, strict=True)
+    )
 
 
-def grouped(columns: Sequence[ScanColumn], files: Iterable[tuple[tuple[StoredColumn, ...], ScanFile]]) -> tuple[ColumnGroup, ...]:
+def grouped(
+    columns: Sequence[ScanColumn], files: Iterable[tuple[tuple[StoredColumn, ...], ScanFile]]
+) -> tuple[ColumnGroup, ...]:
     """Group files that store the columns with the same names and types."""
     groups: dict[tuple[tuple[str, str] | None, ...], list[ScanFile]] = {}
     for held, file in files:
@@ -76,4 +90,7 @@ def grouped(columns: Sequence[ScanColumn], files: Iterable[tuple[tuple[StoredCol
         groups.setdefault(tuple(by_id.get(column.id) for column in columns), []).append(file)
     if len(groups) > _WAYS:
         return ()
-    return tuple(ColumnGroup(tuple(one and one[0] for one in way), tuple(files)) for way, files in groups.items())
+    return tuple(
+        ColumnGroup(tuple(one and one[0] for one in way), tuple(files))
+        for way, files in groups.items()
+    )

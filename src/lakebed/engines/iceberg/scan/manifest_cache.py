@@ -33,7 +33,9 @@ class ManifestCache:
         build = f"{sys.implementation.cache_tag}-{marshal.version}-{_VERSION}"
         self._folder = folder / build if folder else None
         self._disk = disk
-        self._known: LRUCache[str, tuple[Any, int]] = LRUCache(memory, getsizeof=lambda kept: kept[1])
+        self._known: LRUCache[str, tuple[Any, int]] = LRUCache(
+            memory, getsizeof=lambda kept: kept[1]
+        )
         self._written = 0
         self._lock = Lock()
 

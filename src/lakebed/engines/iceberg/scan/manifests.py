@@ -60,7 +60,9 @@ def as_manifests(lines: list[Any]) -> list[Manifest]:
     return [_made(*line) for line in lines]
 
 
-def _made(location: str, length: int, spec: int, deletes: bool, living: bool, summaries: Any) -> Manifest:
+def _made(
+    location: str, length: int, spec: int, deletes: bool, living: bool, summaries: Any
+) -> Manifest:
     known = None if summaries is None else tuple(PartitionSummary(*one) for one in summaries)
     return Manifest(location, length, spec, deletes, living, known)
 
@@ -79,7 +81,10 @@ def as_entries(lines: list[Any]) -> list[ManifestEntry]:
 
 def _manifest(record: Mapping[str, Any]) -> tuple[Any, ...]:
     first = _first(record)
-    counts = [first("added_files_count", "added_data_files_count"), first("existing_files_count", "existing_data_files_count")]
+    counts = [
+        first("added_files_count", "added_data_files_count"),
+        first("existing_files_count", "existing_data_files_count"),
+    ]
     summaries = record.get("partitions")
     return (
         normalized_location(record["manifest_path"]),
@@ -96,14 +101,23 @@ def _first(record: Mapping[str, Any]) -> Callable[..., Any]:
 
 
 def _summary(record: Mapping[str, Any]) -> tuple[Any, ...]:
-    return (record["contains_null"], record.get("contains_nan"), record.get("lower_bound"), record.get("upper_bound"))
+    return (
+        record["contains_null"],
+        record.get("contains_nan"),
+        record.get("lower_bound"),
+        record.get("upper_bound"),
+    )
 
 
 def _partition_ids(schema: Any) -> dict[str, int]:
     """Partition field ids by the names of the fields in the file."""
     data_file = next(field["type"] for field in schema["fields"] if field["name"] == "data_file")
     partition = next(field["type"] for field in data_file["fields"] if field["name"] == "partition")
-    return {field["name"]: int(field["field-id"]) for field in partition["fields"] if "field-id" in field}
+    return {
+        field["name"]: int(field["field-id"])
+        for field in partition["fields"]
+        if "field-id" in field
+    }
 
 
 def _entry(file: Mapping[str, Any], ids: Mapping[str, int]) -> tuple[Any, ...]:

@@ -36,7 +36,9 @@ _SPELT: dict[type[IcebergType], Callable[[int], Any]] = {
 _ORDERED = (*_EXACT, FloatType, DoubleType, StringType)
 
 
-def newest_value(location: str, *, snapshot: int, column: str, properties: Mapping[str, str]) -> Any:
+def newest_value(
+    location: str, *, snapshot: int, column: str, properties: Mapping[str, str]
+) -> Any:
     """The largest value, as a Python value of the column's type; timestamps with a zone
     are in UTC.
     """
@@ -57,7 +59,9 @@ def _field(table: StaticTable, column: str) -> NestedField:
         raise UnknownName("column", column, fields)
     field = fields[folded[column.casefold()]]
     if not isinstance(field.field_type, _ORDERED):
-        raise UsageError(f"the column {column} is of type {field.field_type}, which cannot be ordered.")
+        raise UsageError(
+            f"the column {column} is of type {field.field_type}, which cannot be ordered."
+        )
     return field
 
 
@@ -93,7 +97,9 @@ def _scanned(table: StaticTable, snapshot: int, column: str) -> Any:
     NaN is skipped: nothing would ever be newer.
     """
     newest = None
-    for batch in table.scan(snapshot_id=snapshot, selected_fields=(column,)).to_arrow_batch_reader():
+    for batch in table.scan(
+        snapshot_id=snapshot, selected_fields=(column,)
+    ).to_arrow_batch_reader():
         value = pc.max(batch.column(0)).as_py()
         if value is not None and value == value and (newest is None or value > newest):
             newest = value

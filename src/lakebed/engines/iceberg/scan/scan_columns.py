@@ -13,7 +13,9 @@ from lakebed.errors import UnknownName
 from lakebed.ports import ScanColumn
 
 
-def scan_columns(table: str, fields: Sequence[Field], names: Collection[str] | None) -> tuple[ScanColumn, ...]:
+def scan_columns(
+    table: str, fields: Sequence[Field], names: Collection[str] | None
+) -> tuple[ScanColumn, ...]:
     """These columns in the given order, or all.
 
     Case matters only if names differ in nothing else.
@@ -37,7 +39,13 @@ def _column(field: Field) -> ScanColumn:
     type_ = field["type"]
     text = type_ if isinstance(type_, str) else json.dumps(type_)
     default = field.get("initial-default")
-    return ScanColumn(field["id"], field["name"], text, field["required"], None if default is None else _value(default, text))
+    return ScanColumn(
+        field["id"],
+        field["name"],
+        text,
+        field["required"],
+        None if default is None else _value(default, text),
+    )
 
 
 def _value(default: Any, type_: str) -> object:
@@ -68,10 +76,14 @@ def stored_as_named(name: str) -> bool:
 
 
 def _is_kept(char: str, *, first: bool) -> bool:
-    return char == "_" or (char <= "\uffff" and (char.isalpha() or (not first and char.isdecimal())))
+    return char == "_" or (
+        char <= "\uffff" and (char.isalpha() or (not first and char.isdecimal()))
+    )
 
 
-def nested_alike(ids: Collection[int], fields: Sequence[Field], schemas: Iterable[Sequence[Field]]) -> bool:
+def nested_alike(
+    ids: Collection[int], fields: Sequence[Field], schemas: Iterable[Sequence[Field]]
+) -> bool:
     """Whether files store the nested fields of these columns with their present names and order."""
     now = {field["id"]: tuple(_inside(field["type"])) for field in fields if field["id"] in ids}
     nested = {id_ for id_, inside in now.items() if inside}

@@ -77,7 +77,11 @@ def _fault(files: Files, path: str, data: bytes | None, size: int, rows: int | N
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
-    source: Any = pa.BufferReader(data) if data is not None else pa.PythonFile(RangedFile(files, path, size=size), mode="r")
+    source: Any = (
+        pa.BufferReader(data)
+        if data is not None
+        else pa.PythonFile(RangedFile(files, path, size=size), mode="r")
+    )
     try:
         with ParquetFile(source, page_checksum_verification=True) as file:
             if rows is not None and file.metadata.num_rows != rows:
@@ -87,5 +91,8 @@ def _fault(files: Files, path: str, data: bytes | None, size: int, rows: int | N
     except NotImplementedError:
         return ""  # a type or codec that pyarrow does not know is not a fault
     except Exception as error:  # whatever Parquet readers raise on other bytes
-        return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'it cannot be decoded'}"
+        return (
+            f"{type(error).__name__}:"
+            f" {str(error).splitlines()[0] if str(error) else 'it cannot be decoded'}"
+        )
     return ""

@@ -9,14 +9,24 @@ from lakebed.engines.iceberg.metadata.reading import parse_metadata
 from lakebed.engines.iceberg.upkeep.file_contents import content_of
 from lakebed.engines.iceberg.upkeep.manifest_walk import or_damage, walk_manifests
 from lakebed.errors import BadName, FileMissing
-from lakebed.ports import DamagedFile, FileContent, Files, MetadataFile, Pointer, ReachableFile, TableMetadata
+from lakebed.ports import (
+    DamagedFile,
+    FileContent,
+    Files,
+    MetadataFile,
+    Pointer,
+    ReachableFile,
+    TableMetadata,
+)
 from lakebed.settings import FilesSettings, Root, normalized_location
 
 
 class IcebergInspection:
     """Reads through PyIceberg and pyarrow; damage is a value here, not an error."""
 
-    def __init__(self, root: Root, files: Files, settings: FilesSettings, *, properties: Mapping[str, str]) -> None:
+    def __init__(
+        self, root: Root, files: Files, settings: FilesSettings, *, properties: Mapping[str, str]
+    ) -> None:
         self._root, self._files, self._properties = root, files, dict(properties)
         self._places = FilesByUrl(root, files, settings)
 
@@ -43,7 +53,11 @@ class IcebergInspection:
             if info.path.endswith((".metadata.json", ".metadata.json.gz", ".gz.metadata.json")):
                 location = self._root.at(info.path)
                 read = self._metadata(location)
-                yield read if isinstance(read, DamagedFile) else MetadataFile(location, number_of(location), read[0])
+                yield (
+                    read
+                    if isinstance(read, DamagedFile)
+                    else MetadataFile(location, number_of(location), read[0])
+                )
 
     def _metadata(self, location: str) -> tuple[TableMetadata, tuple[str, ...]] | DamagedFile:
         def read() -> tuple[TableMetadata, tuple[str, ...]]:

@@ -27,7 +27,9 @@ def walk_manifests(
     read_entries = read_manifest or (lambda manifest: read_files(manifest, io))
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         manifests: dict[str, ManifestFile] = {}
-        for place, listed in zip(lists, pool.map(lambda place: _read_list(place, io), lists), strict=True):
+        for place, listed in zip(
+            lists, pool.map(lambda place: _read_list(place, io), lists), strict=True
+        ):
             if isinstance(listed, DamagedFile):
                 yield listed
                 continue
@@ -39,7 +41,9 @@ def walk_manifests(
             if isinstance(files, DamagedFile):
                 yield files
                 continue
-            yield ReachableFile(normalized_location(manifest.manifest_path), "manifest", manifest.manifest_length)
+            yield ReachableFile(
+                normalized_location(manifest.manifest_path), "manifest", manifest.manifest_length
+            )
             fresh = {file.location: file for file in files if file.location not in seen}
             seen |= fresh.keys()
             yield from fresh.values()
@@ -47,7 +51,9 @@ def walk_manifests(
 
 def read_files(manifest: ManifestFile, io: FileIO) -> Files:
     """The files of a manifest that are part of the table."""
-    return tuple(_reachable(entry) for entry in manifest.fetch_manifest_entry(io, discard_deleted=True))
+    return tuple(
+        _reachable(entry) for entry in manifest.fetch_manifest_entry(io, discard_deleted=True)
+    )
 
 
 def or_damage(place: str, kind: ReachableKind, read: Callable[[], T]) -> T | DamagedFile:
@@ -73,4 +79,6 @@ def _read_manifest(manifest: ManifestFile, read: ReadManifest) -> Files | Damage
 def _reachable(entry: ManifestEntry) -> ReachableFile:
     file = entry.data_file
     kind: ReachableKind = "data" if file.content == DataFileContent.DATA else "deletes"
-    return ReachableFile(normalized_location(file.file_path), kind, file.file_size_in_bytes, file.record_count)
+    return ReachableFile(
+        normalized_location(file.file_path), kind, file.file_size_in_bytes, file.record_count
+    )

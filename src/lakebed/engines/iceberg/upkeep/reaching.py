@@ -30,7 +30,9 @@ class IcebergReach:
         self._known: LRUCache[str, tuple[ReachableFile, ...]] = LRUCache(_KEPT)
         self._lock = Lock()
 
-    def files(self, pointer: Pointer | ForeignTable, *, snapshots: Collection[int] | None = None) -> Iterator[ReachableFile]:
+    def files(
+        self, pointer: Pointer | ForeignTable, *, snapshots: Collection[int] | None = None
+    ) -> Iterator[ReachableFile]:
         from pyiceberg.io import load_file_io
 
         from lakebed.engines.iceberg.upkeep.manifest_walk import walk_manifests
@@ -44,10 +46,16 @@ class IcebergReach:
             for snapshot in present.snapshots
             if snapshot.manifest_list and (snapshots is None or snapshot.snapshot_id in snapshots)
         )
-        for found in walk_manifests(lists, io, read_manifest=lambda manifest: self._read_manifest(manifest, io)):
+        for found in walk_manifests(
+            lists, io, read_manifest=lambda manifest: self._read_manifest(manifest, io)
+        ):
             yield _require_undamaged(pointer, found)
 
-    @cachedmethod(lambda self: self._known, key=lambda _self, manifest, _io: manifest.manifest_path, lock=lambda self: self._lock)
+    @cachedmethod(
+        lambda self: self._known,
+        key=lambda _self, manifest, _io: manifest.manifest_path,
+        lock=lambda self: self._lock,
+    )
     def _read_manifest(self, manifest: "ManifestFile", io: "FileIO") -> tuple[ReachableFile, ...]:
         from lakebed.engines.iceberg.upkeep.manifest_walk import read_files
 
@@ -64,7 +72,9 @@ def _read_metadata(pointer: Pointer | ForeignTable, io: "FileIO") -> "IcebergMet
     return found
 
 
-def _require_undamaged(pointer: Pointer | ForeignTable, found: ReachableFile | DamagedFile) -> ReachableFile:
+def _require_undamaged(
+    pointer: Pointer | ForeignTable, found: ReachableFile | DamagedFile
+) -> ReachableFile:
     if isinstance(found, DamagedFile):
         raise _damage_error(pointer, found)
     return found
@@ -74,9 +84,15 @@ def _damage_error(pointer: Pointer | ForeignTable, found: DamagedFile) -> Damage
     return DamagedTable(str(pointer.table), found.location, f"{found.reason}.")
 
 
-def _own_files(pointer: Pointer | ForeignTable, present: "IcebergMetadata") -> Iterator[ReachableFile]:
+def _own_files(
+    pointer: Pointer | ForeignTable, present: "IcebergMetadata"
+) -> Iterator[ReachableFile]:
     earlier = (entry.metadata_file for entry in present.metadata_log)
     for place in dict.fromkeys((*earlier, pointer.location)):
         yield ReachableFile(normalized_location(place), "metadata")
     for statistics in (*present.statistics, *present.partition_statistics):
-        yield ReachableFile(normalized_location(statistics.statistics_path), "statistics", statistics.file_size_in_bytes)
+        yield ReachableFile(
+            normalized_location(statistics.statistics_path),
+            "statistics",
+            statistics.file_size_in_bytes,
+        )

@@ -34,7 +34,9 @@ class Relocation:
     With `only_look` everything is read and nothing written.
     """
 
-    def __init__(self, places: FilesByUrl, *, origin: str, root: Root, only_look: bool = False) -> None:
+    def __init__(
+        self, places: FilesByUrl, *, origin: str, root: Root, only_look: bool = False
+    ) -> None:
         self._places, self._root, self._only_look = places, root, only_look
         self._origin = normalized_location(origin).rstrip("/")
         self._mark = sha256(root.url.encode()).hexdigest()[:8]
@@ -52,12 +54,22 @@ class Relocation:
         """Rewrite the metadata of the table, or of the view, at `location`."""
         document = self._document(name, location)
         snapshots = document.get("snapshots") or []
-        lists = {place for snapshot in snapshots if (place := snapshot.get("manifest-list")) and self._is_ours(place)}
+        lists = {
+            place
+            for snapshot in snapshots
+            if (place := snapshot.get("manifest-list")) and self._is_ours(place)
+        }
         before = len(self._written)
-        renamed = {place: self._reading(name, place, partial(self._list, name, place)) for place in sorted(lists)}
+        renamed = {
+            place: self._reading(name, place, partial(self._list, name, place))
+            for place in sorted(lists)
+        }
         fresh = _replaced(document, lambda text: renamed.get(text) or self.moved(text))
         if "table-uuid" in document:
-            entry = {"timestamp-ms": document["last-updated-ms"], "metadata-file": self.moved(location)}
+            entry = {
+                "timestamp-ms": document["last-updated-ms"],
+                "metadata-file": self.moved(location),
+            }
             fresh["metadata-log"] = [*(fresh.get("metadata-log") or []), entry]
         target = self._next(location)
         self._write(target, json.dumps(fresh).encode())
@@ -80,8 +92,14 @@ class Relocation:
             return self._written[place][0]
         data = self._places.read(self.moved(place))
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            todo = [path for path in _manifests(data) if path not in self._written and self._is_ours(path)]
-            made = pool.map(lambda path: self._reading(name, path, lambda: self._manifest(name, path)), todo)
+            todo = [
+                path
+                for path in _manifests(data)
+                if path not in self._written and self._is_ours(path)
+            ]
+            made = pool.map(
+                lambda path: self._reading(name, path, lambda: self._manifest(name, path)), todo
+            )
             self._written |= dict(zip(todo, made, strict=True))
         return self._put(place, rewrite(data, self._of_list()))[0]
 
@@ -93,7 +111,10 @@ class Relocation:
             last[0] = self._written.get(value)
             return last[0][0] if last[0] else value
 
-        return {("manifest_path",): path, ("manifest_length",): lambda value: last[0][1] if last[0] else value}
+        return {
+            ("manifest_path",): path,
+            ("manifest_length",): lambda value: last[0][1] if last[0] else value,
+        }
 
     def _manifest(self, name: str, place: str) -> tuple[str, int]:
         status = [0]
@@ -104,8 +125,15 @@ class Relocation:
 
         def content(value: int) -> int:
             if value == _POSITION_DELETES and status[0] != _DELETED:
-                what = f"{name} has position delete files, which name data files by their old addresses."
-                raise UsageError(what, where=place, next="Move the lake back, rewrite the table's files, then move it again.")
+                what = (
+                    f"{name} has position delete files, which name data files by their old"
+                    " addresses."
+                )
+                raise UsageError(
+                    what,
+                    where=place,
+                    next="Move the lake back, rewrite the table's files, then move it again.",
+                )
             return value
 
         data = rewrite(
@@ -141,7 +169,9 @@ class Relocation:
             where = self.moved(place)
             raise DamagedTable(name, where, f"there is no such file; it was at {place}.") from None
         except (ValueError, KeyError, IndexError, OSError) as error:
-            raise DamagedTable(name, self.moved(place), f"{type(error).__name__}: {error}.") from error
+            raise DamagedTable(
+                name, self.moved(place), f"{type(error).__name__}: {error}."
+            ) from error
 
 
 def _manifests(data: bytes) -> list[str]:
@@ -163,5 +193,8 @@ def _replaced(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, list):
         return [_replaced(item, change) for item in value]
     if isinstance(value, dict):
-        return {key: inner if key in {"schema", "schemas"} else _replaced(inner, change) for key, inner in value.items()}
+        return {
+            key: inner if key in {"schema", "schemas"} else _replaced(inner, change)
+            for key, inner in value.items()
+        }
     return value

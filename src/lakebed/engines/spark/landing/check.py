@@ -24,7 +24,10 @@ _LONGEST_RECORD = 400
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 # Values in a line; where the quick count fails (it does not know NaN), the reader's own rules
 # decide.
-_VALUES = "coalesce(json_array_length(concat('[', value, ']')), size(from_json(concat('[', value, ']'), 'array<string>')), -1)"
+_VALUES = (
+    "coalesce(json_array_length(concat('[', value, ']')), size(from_json(concat('[', value, ']'),"
+    " 'array<string>')), -1)"
+)
 
 
 def infer_files(session: "SparkSession", group: FileGroup) -> tuple[Field, ...] | UnreadableFiles:
@@ -32,9 +35,14 @@ def infer_files(session: "SparkSession", group: FileGroup) -> tuple[Field, ...] 
     return or_unreadable([group], lambda: infer_columns(session, group), for_columns=True)
 
 
-def check_files(session: "SparkSession", groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | UnreadableFiles:
+def check_files(
+    session: "SparkSession", groups: Sequence[FileGroup]
+) -> tuple[FileRows, ...] | UnreadableFiles:
     """Read all files once; the findings for each file that has a record."""
-    answer = or_unreadable(groups, lambda: union([tally for group in groups for tally in _tallies(session, group)]).collect())
+    answer = or_unreadable(
+        groups,
+        lambda: union([tally for group in groups for tally in _tallies(session, group)]).collect(),
+    )
     addresses = {normalized_location(path): path for group in groups for path in group.paths}
     if isinstance(answer, UnreadableFiles):
         return answer
@@ -42,7 +50,10 @@ def check_files(session: "SparkSession", groups: Sequence[FileGroup]) -> tuple[F
     for row in answer:
         path = addresses[normalized_location(unquote(row.path))]
         before = found.get(path) or FileRows(path, 0)
-        counts = {name: getattr(before, name) + getattr(row, name) for name in ("rows", "corrupt", "stray", "rounded", "suspect")}
+        counts = {
+            name: getattr(before, name) + getattr(row, name)
+            for name in ("rows", "corrupt", "stray", "rounded", "suspect")
+        }
         found[path] = FileRows(path, **counts, filled=tuple(row.filled or ()) or before.filled)
     return tuple(found.values())
 
@@ -56,17 +67,24 @@ def corrupt_records(session: "SparkSession", groups: Sequence[FileGroup]) -> dic
         addresses = {normalized_location(path): path for path in group.paths}
         frame = _permissive(session, group, group.columns)
         # Every column is selected: Spark finds faults only in columns that it parses.
-        parsed = f.xxhash64(*(f.col(spark_identifier(column.name)).isNull() for column in group.columns)).alias("parsed")
+        parsed = f.xxhash64(
+            *(f.col(spark_identifier(column.name)).isNull() for column in group.columns)
+        ).alias("parsed")
         record = f.substring(f.make_valid_utf8(CORRUPT), 1, _LONGEST_RECORD).alias("record")
         broken = frame.select(_file_path(frame), record, parsed).filter("record IS NOT NULL")
         samples = broken.groupBy("path").agg(f.max("record").alias("record"), f.max("parsed"))
-        found |= {addresses[normalized_location(unquote(row.path))]: row.record for row in samples.collect()}
+        found |= {
+            addresses[normalized_location(unquote(row.path))]: row.record
+            for row in samples.collect()
+        }
     return found
 
 
 def _tallies(session: "SparkSession", group: FileGroup) -> "list[DataFrame]":
     frames = [_records(session, group)]
-    lines = _spanning(group) if group.format == "csv" else group.paths if group.format == "json" else ()
+    lines = (
+        _spanning(group) if group.format == "csv" else group.paths if group.format == "json" else ()
+    )
     return [*frames, _lines(session, group, lines)] if lines else frames
 
 
@@ -83,11 +101,18 @@ def _records(session: "SparkSession", group: FileGroup) -> "DataFrame":
     text = group.format != "parquet"
     columns = [_widened(column) for column in group.columns] if text else list(group.columns)
     frame = _permissive(session, group, columns) if text else _parquet(session, group)
-    texts = [column for column in group.columns if group.format == "csv" and column.type == "string"]
+    texts = [
+        column for column in group.columns if group.format == "csv" and column.type == "string"
+    ]
     return _summed(
         frame,
         corrupt=f.count(CORRUPT) if text else f.lit(0),
-        rounded=_count_any([_loses_digits(column, wide) for column, wide in zip(group.columns, columns, strict=True)]),
+        rounded=_count_any(
+            [
+                _loses_digits(column, wide)
+                for column, wide in zip(group.columns, columns, strict=True)
+            ]
+        ),
         suspect=_count_any([_has_odd_sign(column) for column in texts]),
         filled=f.array(*(f.count(spark_identifier(column.name)) for column in group.columns)),
     )
@@ -113,7 +138,13 @@ def _summed(frame: "DataFrame", **found: "Column") -> "DataFrame":
     """The findings, one row per file."""
     from pyspark.sql import functions as f
 
-    counts = {"rows": f.count("*"), "corrupt": f.lit(0), "stray": f.lit(0), "rounded": f.lit(0), "suspect": f.lit(0)} | found
+    counts = {
+        "rows": f.count("*"),
+        "corrupt": f.lit(0),
+        "stray": f.lit(0),
+        "rounded": f.lit(0),
+        "suspect": f.lit(0),
+    } | found
     filled = counts.pop("filled", f.lit(None).cast("array<bigint>"))
     columns = [count.cast("bigint").alias(name) for name, count in counts.items()]
     return frame.groupBy(_file_path(frame)).agg(*columns, filled.alias("filled"))
@@ -125,7 +156,12 @@ def _permissive(session: "SparkSession", group: FileGroup, columns: Sequence[Fie
     corrupt = Field(CORRUPT, "string")
     reader = reader_of(session, group).option("mode", "PERMISSIVE")
     if group.nulls:
-        return with_nulls(load(reader.schema(as_texts([*columns, corrupt])), group), group, columns, corrupt=CORRUPT)
+        return with_nulls(
+            load(reader.schema(as_texts([*columns, corrupt])), group),
+            group,
+            columns,
+            corrupt=CORRUPT,
+        )
     schema = columns_text([*columns, corrupt])
     return load(reader.schema(schema), group)
 
@@ -153,7 +189,10 @@ def _loses_digits(column: Field, wide: Field) -> "Column | None":
     if column == wide:
         return None
     name = spark_identifier(column.name)
-    return f.expr(f"{name} IS NOT NULL AND NOT ({name} <=> CAST(try_cast({name} AS {column.type}) AS {wide.type}))")
+    return f.expr(
+        f"{name} IS NOT NULL AND NOT ({name} <=> CAST(try_cast({name} AS {column.type}) AS"
+        f" {wide.type}))"
+    )
 
 
 def _has_odd_sign(column: Field) -> "Column":
@@ -169,5 +208,7 @@ def _has_odd_sign(column: Field) -> "Column":
 def _count_any(conditions: "Sequence[Column | None]") -> "Column":
     from pyspark.sql import functions as f
 
-    told = [f.coalesce(condition, f.lit(False)) for condition in conditions if condition is not None]
+    told = [
+        f.coalesce(condition, f.lit(False)) for condition in conditions if condition is not None
+    ]
     return f.count_if(reduce(lambda one, other: one | other, told)) if told else f.lit(0)

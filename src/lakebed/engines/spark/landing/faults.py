@@ -12,28 +12,45 @@ from lakebed.ports import FileGroup, UnreadableFiles
 
 T = TypeVar("T")
 
-_UNKNOWN_TYPES = ("PARQUET_TYPE", "UNSUPPORTED_TIME_TYPE", "COLUMN_ALREADY_EXISTS", "UNABLE_TO_INFER_SCHEMA")
+_UNKNOWN_TYPES = (
+    "PARQUET_TYPE",
+    "UNSUPPORTED_TIME_TYPE",
+    "COLUMN_ALREADY_EXISTS",
+    "UNABLE_TO_INFER_SCHEMA",
+)
 _GONE = re.compile(r"PATH_NOT_FOUND|FILE_NOT_EXIST|FileNotFoundException")
 _STORE = re.compile(
-    r"Caused by: [\w.$]*(?:AccessDenied|AWS|S3Exception|Sdk\w*Exception|Connect\w*Exception|Socket\w*Exception|UnknownHost|SSL"
+    r"Caused by:"
+    r" [\w.$]*(?:AccessDenied|AWS|S3Exception|Sdk\w*Exception|Connect\w*Exception"
+    r"|Socket\w*Exception|UnknownHost|SSL"
     r"|AccessControl|OutOfMemory|No space left)"
 )
 
 
-def or_unreadable(groups: Sequence[FileGroup], ask: Callable[[], T], *, for_columns: bool = False) -> T | UnreadableFiles:
+def or_unreadable(
+    groups: Sequence[FileGroup], ask: Callable[[], T], *, for_columns: bool = False
+) -> T | UnreadableFiles:
     """The answer, or the file that made it fail. Failures with another cause are raised.
 
     With `for_columns`, types that Spark does not know count as a fault of the file.
     """
-    if lost := next((path for group in groups for path in group.paths if unaddressable(path)), None):
-        return UnreadableFiles("Spark cannot address it: a name cannot contain both a colon and characters such as * [ {", lost)
+    if lost := next(
+        (path for group in groups for path in group.paths if unaddressable(path)), None
+    ):
+        return UnreadableFiles(
+            "Spark cannot address it: a name cannot contain both a colon and characters such as"
+            " * [ {",
+            lost,
+        )
     try:
         return ask()
     except Exception as error:
         text = str(error)
         if _GONE.search(text):
             raise BadFiles(
-                f"a file disappeared while it was being read: {short(text)}", safe="Nothing was published.", next="Run it again."
+                f"a file disappeared while it was being read: {short(text)}",
+                safe="Nothing was published.",
+                next="Run it again.",
             ) from error
         condition = getattr(error, "getCondition", lambda: None)() or ""
         unfit = for_columns and condition.startswith(_UNKNOWN_TYPES)

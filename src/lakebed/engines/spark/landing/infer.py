@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 _PATTERN = re.compile(r"[*?\[\]{}\\^:]")
 _AS_IT_IS = {"spark.sql.caseSensitive": "true", "spark.sql.legacy.parquet.nanosAsLong": "true"}
-_RECORDS = "explode(if(startswith(value, '['), try_cast(try_parse_json(value) AS array<variant>), array(try_parse_json(value))))"
+_RECORDS = (
+    "explode(if(startswith(value, '['), try_cast(try_parse_json(value) AS array<variant>),"
+    " array(try_parse_json(value))))"
+)
 
 
 def infer_columns(session: "SparkSession", group: FileGroup) -> tuple[Field, ...]:
@@ -26,12 +29,18 @@ def infer_columns(session: "SparkSession", group: FileGroup) -> tuple[Field, ...
     """
     if group.nulls:
         return _by_query(session, group)
-    if group.options.get("multiLine") == "true" and any(_PATTERN.search(path.partition("://")[2]) for path in group.paths):
+    if group.options.get("multiLine") == "true" and any(
+        _PATTERN.search(path.partition("://")[2]) for path in group.paths
+    ):
         return _by_query(session, group)
     reader = reader_of(session, group).option("inferSchema", "true")
     with _set(session, _AS_IT_IS):
         fields = load(reader, group).schema.fields
-    return tuple(Field(field.name, column_type(field.dataType).spark) for field in fields if field.name != CORRUPT)
+    return tuple(
+        Field(field.name, column_type(field.dataType).spark)
+        for field in fields
+        if field.name != CORRUPT
+    )
 
 
 def _by_query(session: "SparkSession", group: FileGroup) -> tuple[Field, ...]:
@@ -41,15 +50,27 @@ def _by_query(session: "SparkSession", group: FileGroup) -> tuple[Field, ...]:
     if group.format == "json":
         return _of_values(session, group)
     texts = load(reader_of(session, group).schema(columns_text(group.columns)), group)
-    return _of_texts(with_nulls(texts, group, group.columns) if group.nulls else texts, group.options)
+    return _of_texts(
+        with_nulls(texts, group, group.columns) if group.nulls else texts, group.options
+    )
 
 
 def _of_values(session: "SparkSession", group: FileGroup) -> tuple[Field, ...]:
     whole = FileGroup("text", group.paths, {"wholetext": "true"})
-    texts = load(reader_of(session, whole), whole).selectExpr("ltrim('\ufeff \n\r\t', value) AS value")
-    (row,) = texts.selectExpr(f"{_RECORDS} AS record").selectExpr("schema_of_variant_agg(record) AS shape").collect()
+    texts = load(reader_of(session, whole), whole).selectExpr(
+        "ltrim('\ufeff \n\r\t', value) AS value"
+    )
+    (row,) = (
+        texts.selectExpr(f"{_RECORDS} AS record")
+        .selectExpr("schema_of_variant_agg(record) AS shape")
+        .collect()
+    )
     found = parse_type(row.shape)
-    return tuple(Field(name, str(_plain(part))) for name, part in found.fields) if isinstance(found, Struct) else ()
+    return (
+        tuple(Field(name, str(_plain(part))) for name, part in found.fields)
+        if isinstance(found, Struct)
+        else ()
+    )
 
 
 def _plain(type_: ColumnType) -> ColumnType:
@@ -65,7 +86,10 @@ def _plain(type_: ColumnType) -> ColumnType:
 def _of_texts(frame: "DataFrame", options: Mapping[str, str]) -> tuple[Field, ...]:
     """For each column the narrowest type that every text can be read as."""
     plain = {name: f"try_cast({{0}} AS {name})" for name in ("int", "bigint", "double", "boolean")}
-    times = {"date": _time(options["dateFormat"]), "timestamp": _time(options.get("timestampFormat"))}
+    times = {
+        "date": _time(options["dateFormat"]),
+        "timestamp": _time(options.get("timestampFormat")),
+    }
     attempts = plain | times
     # a number has no blanks around it
     counted = ["{0}", "nullif({0} = trim({0}), false)", *attempts.values()]
@@ -76,11 +100,16 @@ def _of_texts(frame: "DataFrame", options: Mapping[str, str]) -> tuple[Field, ..
             for place, name in enumerate(names)
         )
     ).collect()[0]
-    return tuple(Field(name, _first(attempts, *counts)) for name, counts in zip(frame.columns, row, strict=True))
+    return tuple(
+        Field(name, _first(attempts, *counts))
+        for name, counts in zip(frame.columns, row, strict=True)
+    )
 
 
 def _first(types: Iterable[str], filled: int, trimmed: int, *fitting: int) -> str:
-    fits = (type_ for type_, count in zip(types, fitting, strict=True) if 0 < filled == trimmed == count)
+    fits = (
+        type_ for type_, count in zip(types, fitting, strict=True) if 0 < filled == trimmed == count
+    )
     return next(fits, "string")
 
 

@@ -38,5 +38,7 @@ class SparkLandingReader:
         with answering():
             if groups:
                 return union([conform(read_group(self._spark, group), fields) for group in groups])
-            columns = ", ".join(f"CAST(NULL AS {field.type}) AS {spark_identifier(field.name)}" for field in fields)
+            columns = ", ".join(
+                f"CAST(NULL AS {field.type}) AS {spark_identifier(field.name)}" for field in fields
+            )
             return self._spark.sql(f"SELECT {columns} WHERE 1 = 0")

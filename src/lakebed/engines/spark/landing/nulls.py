@@ -23,21 +23,34 @@ def as_texts(columns: Sequence[Field]) -> str:
     return ", ".join(f"{spark_identifier(column.name)} string" for column in columns)
 
 
-def with_nulls(frame: "DataFrame", group: FileGroup, columns: Sequence[Field], *, corrupt: str = "") -> "DataFrame":
+def with_nulls(
+    frame: "DataFrame", group: FileGroup, columns: Sequence[Field], *, corrupt: str = ""
+) -> "DataFrame":
     """Texts parsed to the types of the columns, as Spark's own reader would.
 
     Bad records go to the column `corrupt`, if one is named; otherwise they fail the job.
     """
     from pyspark.sql.functions import expr
 
-    typed = {column.name: f"t{place}" for place, column in enumerate(columns) if column.type != "string"}
+    typed = {
+        column.name: f"t{place}" for place, column in enumerate(columns) if column.type != "string"
+    }
     if typed:
-        frame = frame.withColumn(_PARSED, expr(_parsing(group, columns, typed, tolerant=bool(corrupt))))
-    values = [f"{_parsed(typed[one.name]) if one.name in typed else _value(one, group)} AS {_name(one)}" for one in columns]
-    return frame.selectExpr(*values, *([_broken(group, columns, corrupt, typed=bool(typed))] if corrupt else []))
+        frame = frame.withColumn(
+            _PARSED, expr(_parsing(group, columns, typed, tolerant=bool(corrupt)))
+        )
+    values = [
+        f"{_parsed(typed[one.name]) if one.name in typed else _value(one, group)} AS {_name(one)}"
+        for one in columns
+    ]
+    return frame.selectExpr(
+        *values, *([_broken(group, columns, corrupt, typed=bool(typed))] if corrupt else [])
+    )
 
 
-def _parsing(group: FileGroup, columns: Sequence[Field], typed: dict[str, str], *, tolerant: bool) -> str:
+def _parsing(
+    group: FileGroup, columns: Sequence[Field], typed: dict[str, str], *, tolerant: bool
+) -> str:
     """The typed fields as a separate record, parsed.
 
     An extra first field keeps it from being blank.
@@ -46,9 +59,16 @@ def _parsing(group: FileGroup, columns: Sequence[Field], typed: dict[str, str], 
     fields = ", ".join(f"'{typed[column.name]}', {_value(column, group)}" for column in chosen)
     schema = ", ".join(("k string", *(f"{typed[column.name]} {column.type}" for column in chosen)))
     times = {key: group.options[key] for key in _TIMES if key in group.options}
-    options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _FAULT} if tolerant else {"mode": "FAILFAST"}
+    options = (
+        {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _FAULT}
+        if tolerant
+        else {"mode": "FAILFAST"}
+    )
     record = f"to_csv(named_struct('k', 'x', {fields}), {_map(_AS_THEY_ARE)})"
-    return f"from_csv({record}, '{schema}{f', {_FAULT} string' if tolerant else ''}', {_map(options | times)})"
+    return (
+        f"from_csv({record}, '{schema}{f', {_FAULT} string' if tolerant else ''}',"
+        f" {_map(options | times)})"
+    )
 
 
 def _broken(group: FileGroup, columns: Sequence[Field], corrupt: str, *, typed: bool) -> str:
@@ -67,7 +87,10 @@ def _parsed(field: str) -> str:
 
 def _value(column: Field, group: FileGroup) -> str:
     name = _name(column)
-    return f"CASE WHEN {name} IN ({', '.join(map(string_literal, group.nulls))}) THEN NULL ELSE {name} END"
+    return (
+        f"CASE WHEN {name} IN ({', '.join(map(string_literal, group.nulls))}) THEN NULL ELSE"
+        f" {name} END"
+    )
 
 
 def _name(column: Field) -> str:

@@ -15,7 +15,10 @@ CORRUPT = "_lakebed_corrupt_record"
 _PATTERN = re.compile(r"[\\*?\[\]{},^]")
 _NANOS = re.compile(r"(timestamp(?:_ntz)?)\(9\)")
 # Hadoop looks for a checksum beside a local file, and fails if the file's name has a colon.
-_WITHOUT_CHECKSUMS = {"fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem", "fs.file.impl.disable.cache": "true"}
+_WITHOUT_CHECKSUMS = {
+    "fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+    "fs.file.impl.disable.cache": "true",
+}
 
 
 def read_group(session: "SparkSession", group: FileGroup) -> "DataFrame":
@@ -24,8 +27,14 @@ def read_group(session: "SparkSession", group: FileGroup) -> "DataFrame":
     if not group.columns:
         return load(reader, group)
     if group.nulls:
-        return with_nulls(load(reader.option("mode", "FAILFAST").schema(as_texts(group.columns)), group), group, group.columns)
-    frame = load(reader.option("mode", "FAILFAST").schema(columns_text(as_stored(group.columns))), group)
+        return with_nulls(
+            load(reader.option("mode", "FAILFAST").schema(as_texts(group.columns)), group),
+            group,
+            group.columns,
+        )
+    frame = load(
+        reader.option("mode", "FAILFAST").schema(columns_text(as_stored(group.columns))), group
+    )
     return frame.selectExpr(*map(_kept, group.columns))
 
 
@@ -36,7 +45,11 @@ def reader_of(session: "SparkSession", group: FileGroup) -> "DataFrameReader":
         session.conf.set("spark.sql.legacy.javaCharsets", "true")
     if any(":" in path.rpartition("/")[2] for path in group.paths if path.startswith("file:")):
         options |= _WITHOUT_CHECKSUMS
-    return session.read.format(group.format).options(**options).option("columnNameOfCorruptRecord", CORRUPT)
+    return (
+        session.read.format(group.format)
+        .options(**options)
+        .option("columnNameOfCorruptRecord", CORRUPT)
+    )
 
 
 def load(reader: "DataFrameReader", group: FileGroup) -> "DataFrame":
@@ -48,7 +61,11 @@ def unaddressable(path: str) -> bool:
     """Whether Spark cannot name a file: with characters to escape, Hadoop reads a colon as the end
     of a scheme.
     """
-    return path.startswith("file:") and ":" in path.rpartition("/")[2] and _PATTERN.search(path) is not None
+    return (
+        path.startswith("file:")
+        and ":" in path.rpartition("/")[2]
+        and _PATTERN.search(path) is not None
+    )
 
 
 def as_stored(columns: Sequence[Field]) -> list[Field]:

@@ -61,13 +61,19 @@ class ClassArchive:
                     file.unlink()
 
 
-def archive_for(java: Java, jars: Iterable[Path], *, environment: Mapping[str, str]) -> ClassArchive:
+def archive_for(
+    java: Java, jars: Iterable[Path], *, environment: Mapping[str, str]
+) -> ClassArchive:
     """The archive for this Java, these jars and the installed Spark. Stats files, opens none."""
     build = (java.version, *_stamp(java.home / "lib" / "server" / _library()))
     spark = (spark_version(), *_stamp(spark_home() / "jars"))
     key = archive_key("spark", *build, *spark, *(part for jar in jars for part in _stamp(jar)))
     brings_base = (java.home / "lib" / "server" / "classes.jsa").is_file()
-    return ClassArchive(cache_folder(environment) / "archives", key, "" if brings_base else archive_key("base", *build))
+    return ClassArchive(
+        cache_folder(environment) / "archives",
+        key,
+        "" if brings_base else archive_key("base", *build),
+    )
 
 
 def archive_key(kind: str, *parts: str) -> str:
@@ -117,7 +123,12 @@ def make_in_background(java: Java, jars: Iterable[Path], *, environment: Mapping
 def maker_command(java: Java, jars: Iterable[Path]) -> tuple[str, ...]:
     """The command that makes the archive for this Java and these jars."""
     order = json.dumps(
-        {"home": str(java.home), "version": java.version, "origin": java.origin, "jars": [str(jar) for jar in jars]}
+        {
+            "home": str(java.home),
+            "version": java.version,
+            "origin": java.origin,
+            "jars": [str(jar) for jar in jars],
+        }
     )
     return (sys.executable, "-m", "lakebed.engines.spark.start.make_class_archive", order)
 

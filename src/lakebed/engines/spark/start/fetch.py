@@ -37,11 +37,19 @@ def local_jars(
     """
     if settings.spark.jars:
         return tuple(_named(Path(jar).expanduser().absolute()) for jar in settings.spark.jars)
-    cache, jars = cache_folder(environment), tuple(dict.fromkeys((*needed_jars(settings, root), *also)))
+    cache, jars = (
+        cache_folder(environment),
+        tuple(dict.fromkeys((*needed_jars(settings, root), *also))),
+    )
     if absent(jars, cache):
         repositories = settings.spark.repositories
         fetch_jars(
-            jars, cache, java=java or find_java(environment), repositories=repositories, environment=environment, report=report
+            jars,
+            cache,
+            java=java or find_java(environment),
+            repositories=repositories,
+            environment=environment,
+            report=report,
         )
     return tuple(jars_folder(cache) / jar.file for jar in jars)
 
@@ -65,8 +73,17 @@ def fetch_jars(
     try:
         with _alone(jars_folder(cache)) as folder:
             for jar in absent(jars, cache):
-                report(f"Fetching {jar.name} {jar.version} ({jar.size / 1e6:.1f} MB), once for all lakes")
-                _fetch(jar, folder, java=java, repositories=tuple(repositories), environment=environment)
+                report(
+                    f"Fetching {jar.name} {jar.version} ({jar.size / 1e6:.1f} MB), once for all"
+                    " lakes"
+                )
+                _fetch(
+                    jar,
+                    folder,
+                    java=java,
+                    repositories=tuple(repositories),
+                    environment=environment,
+                )
     except OSError as error:
         missing = [jar.file for jar in absent(jars, cache)]
         raise MissingJars(missing, str(cache), f"{error.strerror or error}.") from error
@@ -84,7 +101,14 @@ def _alone(folder: Path) -> Iterator[Path]:
         yield folder
 
 
-def _fetch(jar: Jar, folder: Path, *, java: Java, repositories: tuple[str, ...], environment: Mapping[str, str]) -> None:
+def _fetch(
+    jar: Jar,
+    folder: Path,
+    *,
+    java: Java,
+    repositories: tuple[str, ...],
+    environment: Mapping[str, str],
+) -> None:
     aside = Path(tempfile.mkdtemp(prefix=_ASIDE, dir=folder))
     try:
         (aside / "ivysettings.xml").write_text(ivy_settings(repositories, aside / "ivy"))
@@ -97,7 +121,9 @@ def _fetch(jar: Jar, folder: Path, *, java: Java, repositories: tuple[str, ...],
             check=False,
         )
         fetched = aside / jar.file
-        why = refusal(done.stdout + done.stderr) if not fetched.is_file() else mismatch(jar, fetched)
+        why = (
+            refusal(done.stdout + done.stderr) if not fetched.is_file() else mismatch(jar, fetched)
+        )
         if why:
             raise MissingJars([jar.file], str(folder), why)
         fetched.replace(folder / jar.file)
@@ -108,22 +134,40 @@ def _fetch(jar: Jar, folder: Path, *, java: Java, repositories: tuple[str, ...],
 def ivy_settings(repositories: Iterable[str], cache: Path) -> str:
     """Ivy's settings: the given Maven repositories in order, then Ivy's default one."""
     roots = [f"root={quoteattr(url)}" for url in repositories] + [""]
-    resolvers = "".join(f'<ibiblio name="m{number}" m2compatible="true" {root}/>' for number, root in enumerate(roots))
+    resolvers = "".join(
+        f'<ibiblio name="m{number}" m2compatible="true" {root}/>'
+        for number, root in enumerate(roots)
+    )
     return (
-        '<ivysettings><settings defaultResolver="all"/>'
-        f"<caches defaultCacheDir={quoteattr(str(cache))}/>"
-        f'<resolvers><chain name="all" returnFirst="true">{resolvers}</chain></resolvers></ivysettings>'
+        '<ivysettings><settings defaultResolver="all"/><caches'
+        f' defaultCacheDir={quoteattr(str(cache))}/><resolvers><chain name="all"'
+        f' returnFirst="true">{resolvers}</chain></resolvers></ivysettings>'
     )
 
 
-def ivy_command(jar: Jar, *, java: Java, aside: Path, options: tuple[str, ...] = ()) -> tuple[str, ...]:
+def ivy_command(
+    jar: Jar, *, java: Java, aside: Path, options: tuple[str, ...] = ()
+) -> tuple[str, ...]:
     """The command that puts one jar, without its dependencies, into the folder `aside`."""
     # alone: with Spark's other jars it hides errors
     (ivy,) = (spark_home() / "jars").glob("ivy-*.jar")
     return (
         *(str(java.executable), *options, "-cp", str(ivy), "org.apache.ivy.Main"),
-        *("-settings", str(aside / "ivysettings.xml"), "-dependency", jar.group, jar.name, jar.version),
-        *("-notransitive", "-types", "jar", "-retrieve", str(aside / "[artifact]-[revision].[ext]")),
+        *(
+            "-settings",
+            str(aside / "ivysettings.xml"),
+            "-dependency",
+            jar.group,
+            jar.name,
+            jar.version,
+        ),
+        *(
+            "-notransitive",
+            "-types",
+            "jar",
+            "-retrieve",
+            str(aside / "[artifact]-[revision].[ext]"),
+        ),
     )
 
 
@@ -139,7 +183,10 @@ def proxy_options(environment: Mapping[str, str]) -> tuple[str, ...]:
     direct = environment.get("no_proxy") or environment.get("NO_PROXY")
     if options and direct:
         hosts = (host.strip() for host in direct.split(","))
-        options.append("-Dhttp.nonProxyHosts=" + "|".join(f"*{host}" if host.startswith(".") else host for host in hosts))
+        options.append(
+            "-Dhttp.nonProxyHosts="
+            + "|".join(f"*{host}" if host.startswith(".") else host for host in hosts)
+        )
     return tuple(options)
 
 
@@ -147,7 +194,14 @@ def refusal(said: str) -> str:
     """Why Ivy failed, in a few words."""
     errors = re.findall(r"Server access error at url (\S+) \((?:[\w.]+: )?(.+)\)", said)
     if errors:
-        return "; ".join(dict.fromkeys(f"{urlsplit(url).netloc.rpartition('@')[2]}: {why}" for url, why in errors)) + "."
+        return (
+            "; ".join(
+                dict.fromkeys(
+                    f"{urlsplit(url).netloc.rpartition('@')[2]}: {why}" for url, why in errors
+                )
+            )
+            + "."
+        )
     if "not found" in said:
         return "no repository has it."
     return masked((said.strip().splitlines() or ["the resolver said nothing"])[-1])
@@ -157,4 +211,8 @@ def mismatch(jar: Jar, file: Path) -> str:
     """What is wrong with the file, if anything: its content must have the pinned hash."""
     with file.open("rb") as content:
         found = hashlib.file_digest(content, "sha256").hexdigest()
-    return "" if found == jar.sha256 else f"its SHA-256 is {found[:12]}…, not {jar.sha256[:12]}… as pinned."
+    return (
+        ""
+        if found == jar.sha256
+        else f"its SHA-256 is {found[:12]}…, not {jar.sha256[:12]}… as pinned."
+    )

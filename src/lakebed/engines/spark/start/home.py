@@ -12,8 +12,15 @@ from lakebed.errors import MissingPart
 def spark_home() -> Path:
     """The folder of the installed pyspark package, which contains all of Spark."""
     package = importlib.util.find_spec("pyspark")
-    if package is None or package.origin is None or not (home := Path(package.origin).parent).joinpath("jars").is_dir():
-        raise MissingPart("pyspark is not installed, or without its jars.", next="Install it with: pip install lakebed")
+    if (
+        package is None
+        or package.origin is None
+        or not (home := Path(package.origin).parent).joinpath("jars").is_dir()
+    ):
+        raise MissingPart(
+            "pyspark is not installed, or without its jars.",
+            next="Install it with: pip install lakebed",
+        )
     return home
 
 

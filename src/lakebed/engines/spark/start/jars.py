@@ -105,7 +105,9 @@ def keeps_tables_in_s3(settings: Settings, root: Root) -> bool:
     """
     catalog = settings.catalog
     reaches_s3 = bool(settings.files.endpoint or settings.files.access_key_id)
-    return root.is_bucket or (isinstance(catalog, RestCatalog) and (reaches_s3 or catalog.warehouse.startswith("s3")))
+    return root.is_bucket or (
+        isinstance(catalog, RestCatalog) and (reaches_s3 or catalog.warehouse.startswith("s3"))
+    )
 
 
 def jars_folder(cache: Path) -> Path:

@@ -88,7 +88,9 @@ def _asked(executable: Path) -> tuple[Path, str]:
     """Home and version, by running Java: shims of version managers have no `release` file."""
     command = (str(executable), "-XshowSettings:properties", "-version")
     try:
-        said = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False).stderr
+        said = subprocess.run(
+            command, capture_output=True, text=True, timeout=30, check=False
+        ).stderr
     except (OSError, subprocess.TimeoutExpired):
         return executable, ""
     home = re.search(r"^\s*java\.home = (.+)$", said, re.MULTILINE)

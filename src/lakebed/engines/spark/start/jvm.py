@@ -62,10 +62,18 @@ def start_directly(launch: Launch, *, environment: Mapping[str, str], log: Path)
     """Start java directly, without Spark's launcher and shell scripts."""
     with _private_folder() as folder, _nameless(properties_text(launch.conf)) as properties:
         address = folder / "address"
-        command = java_command(launch, properties=_open_file(properties), options=log_options(log, folder))
-        told = {"SPARK_HOME": str(spark_home()), "SPARK_CONNECT_MODE": "0", "_PYSPARK_DRIVER_CONN_INFO_PATH": str(address)}
+        command = java_command(
+            launch, properties=_open_file(properties), options=log_options(log, folder)
+        )
+        told = {
+            "SPARK_HOME": str(spark_home()),
+            "SPARK_CONNECT_MODE": "0",
+            "_PYSPARK_DRIVER_CONN_INFO_PATH": str(address),
+        }
         told |= _local_address(launch)
-        process = _started(command, environment={**without_secrets(environment), **told}, log=log, reads=properties)
+        process = _started(
+            command, environment={**without_secrets(environment), **told}, log=log, reads=properties
+        )
         try:
             import pyspark.sql  # noqa: F401  the JVM boots meanwhile
 
@@ -82,11 +90,23 @@ def start_ordinarily(launch: Launch, *, environment: Mapping[str, str], log: Pat
     from pyspark.java_gateway import launch_gateway
 
     with ExitStack() as stack:
-        folder, console = stack.enter_context(_private_folder()), stack.enter_context(log.open("ab"))
+        folder, console = (
+            stack.enter_context(_private_folder()),
+            stack.enter_context(log.open("ab")),
+        )
         conf = ordinary_conf(launch, options=log_options(log, folder))
         properties = stack.enter_context(_nameless(properties_text(conf)))
-        told = {"SPARK_HOME": str(spark_home()), "JAVA_HOME": str(launch.java.home), **_local_address(launch)}
-        arguments = ("--load-spark-defaults", "--properties-file", str(_open_file(properties)), "pyspark-shell")
+        told = {
+            "SPARK_HOME": str(spark_home()),
+            "JAVA_HOME": str(launch.java.home),
+            **_local_address(launch),
+        }
+        arguments = (
+            "--load-spark-defaults",
+            "--properties-file",
+            str(_open_file(properties)),
+            "pyspark-shell",
+        )
         told["PYSPARK_SUBMIT_ARGS"] = shlex.join(arguments)
         try:
             with environment_with({**environment, **told}):
@@ -148,7 +168,9 @@ def _local_address(launch: Launch) -> dict[str, str]:
     return {"SPARK_LOCAL_IP": address} if address and address not in _ALL_ADDRESSES else {}
 
 
-def _started(command: tuple[str, ...], *, environment: Mapping[str, str], log: Path, reads: int) -> "subprocess.Popen[bytes]":
+def _started(
+    command: tuple[str, ...], *, environment: Mapping[str, str], log: Path, reads: int
+) -> "subprocess.Popen[bytes]":
     # A separate process group: Ctrl-C is handled by Lakebed, not by the JVM.
     with log.open("ab") as console:
         return subprocess.Popen(
@@ -186,5 +208,12 @@ def _address(process: "subprocess.Popen[bytes]", address: Path, log: Path) -> tu
 
 
 def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip() and not line.strip().startswith("at ")]
-    return next((line for line in lines if "Exception" in line and "Py4J" not in line), lines[0] if lines else repr(error))
+    lines = [
+        line.strip()
+        for line in str(error).splitlines()
+        if line.strip() and not line.strip().startswith("at ")
+    ]
+    return next(
+        (line for line in lines if "Exception" in line and "Py4J" not in line),
+        lines[0] if lines else repr(error),
+    )

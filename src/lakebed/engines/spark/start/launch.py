@@ -12,8 +12,22 @@ from lakebed.engines.spark.start.java import Java
 MAIN = "org.apache.spark.deploy.SparkSubmit"
 # The options of Spark's own launcher, without the incubator module that not every Java has.
 _OPENED = (
-    *("java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.util"),
-    *("java.util.concurrent", "java.util.concurrent.atomic", "jdk.internal.ref", "sun.nio.ch", "sun.nio.cs"),
+    *(
+        "java.lang",
+        "java.lang.invoke",
+        "java.lang.reflect",
+        "java.io",
+        "java.net",
+        "java.nio",
+        "java.util",
+    ),
+    *(
+        "java.util.concurrent",
+        "java.util.concurrent.atomic",
+        "jdk.internal.ref",
+        "sun.nio.ch",
+        "sun.nio.cs",
+    ),
     *("sun.security.action", "sun.util.calendar"),
 )
 _SPARK_OPTIONS = (
@@ -57,15 +71,23 @@ def classpath(launch: Launch) -> str:
     return os.pathsep.join([*ours, str(spark_home() / "jars" / "*"), *([added] if added else [])])
 
 
-def java_command(launch: Launch, *, properties: Path, options: tuple[str, ...] = ()) -> tuple[str, ...]:
+def java_command(
+    launch: Launch, *, properties: Path, options: tuple[str, ...] = ()
+) -> tuple[str, ...]:
     """The command of a direct launch.
 
     Settings are in a file, since anybody on the machine can read a command line.
     """
-    collector = () if any("GC" in option for option in launch.own_options) else ("-XX:+UseSerialGC",)
+    collector = (
+        () if any("GC" in option for option in launch.own_options) else ("-XX:+UseSerialGC",)
+    )
     compiler = ("-XX:TieredStopAtLevel=1",) if launch.quick else ()
     return (
-        *(str(launch.java.executable), f"-Xmx{launch.conf.get('spark.driver.memory', '1g')}", "-XX:-UsePerfData"),
+        *(
+            str(launch.java.executable),
+            f"-Xmx{launch.conf.get('spark.driver.memory', '1g')}",
+            "-XX:-UsePerfData",
+        ),
         *(*collector, *compiler, *launch.archive, *_SPARK_OPTIONS, *options, *launch.own_options),
         *("-cp", classpath(launch), MAIN, "--properties-file", str(properties), "pyspark-shell"),
     )
@@ -73,16 +95,23 @@ def java_command(launch: Launch, *, properties: Path, options: tuple[str, ...] =
 
 def ordinary_conf(launch: Launch, *, options: tuple[str, ...] = ()) -> dict[str, str]:
     """The settings for spark-submit, which builds the command line itself."""
-    conf = {**launch.conf, "spark.driver.extraJavaOptions": shlex.join((*options, *launch.own_options))}
+    conf = {
+        **launch.conf,
+        "spark.driver.extraJavaOptions": shlex.join((*options, *launch.own_options)),
+    }
     if launch.brings_jars:
         added = launch.conf.get("spark.driver.extraClassPath")
-        conf["spark.driver.extraClassPath"] = os.pathsep.join([*map(str, launch.jars), *([added] if added else [])])
+        conf["spark.driver.extraClassPath"] = os.pathsep.join(
+            [*map(str, launch.jars), *([added] if added else [])]
+        )
     return conf
 
 
 def properties_text(conf: Mapping[str, str]) -> str:
     """The settings as Java reads them from a properties file."""
-    return "".join(f"{_escaped(key, ' :=#!')}={_escaped(value, '')}\n" for key, value in conf.items())
+    return "".join(
+        f"{_escaped(key, ' :=#!')}={_escaped(value, '')}\n" for key, value in conf.items()
+    )
 
 
 def _escaped(text: str, signs: str) -> str:

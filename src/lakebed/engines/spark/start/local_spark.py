@@ -9,9 +9,20 @@ from typing import TYPE_CHECKING
 
 from lakebed.engines.spark.conf import cores_of, session_conf
 from lakebed.engines.spark.logs import new_log, note
-from lakebed.engines.spark.start.class_archive import archive_for, is_wanted, make_in_background, reading_options
+from lakebed.engines.spark.start.class_archive import (
+    archive_for,
+    is_wanted,
+    make_in_background,
+    reading_options,
+)
 from lakebed.engines.spark.start.java import Java
-from lakebed.engines.spark.start.jvm import Jvm, JvmCrashed, connect, start_directly, start_ordinarily
+from lakebed.engines.spark.start.jvm import (
+    Jvm,
+    JvmCrashed,
+    connect,
+    start_directly,
+    start_ordinarily,
+)
 from lakebed.engines.spark.start.launch import Launch
 from lakebed.settings import Root, Settings
 
@@ -30,15 +41,29 @@ class LocalSpark:
     opened: "list[SparkSession]" = field(default_factory=list)
 
 
-def plan_launch(settings: Settings, root: Root, *, jars: tuple[Path, ...], java: Java, environment: Mapping[str, str]) -> Launch:
+def plan_launch(
+    settings: Settings,
+    root: Root,
+    *,
+    jars: tuple[Path, ...],
+    java: Java,
+    environment: Mapping[str, str],
+) -> Launch:
     """What to start for this lake."""
     spark = settings.spark
     cores = cores_of(spark.master, os.cpu_count() or 1)
     python = environment.get("PYSPARK_PYTHON", sys.executable)
-    return Launch(java, jars, session_conf(settings, root, jars=jars, cores=cores, python=python), quick=spark.quick)
+    return Launch(
+        java,
+        jars,
+        session_conf(settings, root, jars=jars, cores=cores, python=python),
+        quick=spark.quick,
+    )
 
 
-def start_spark(launch: Launch, *, environment: Mapping[str, str], logs: Path, directly: bool) -> LocalSpark:
+def start_spark(
+    launch: Launch, *, environment: Mapping[str, str], logs: Path, directly: bool
+) -> LocalSpark:
     """Start Spark directly if allowed; otherwise, or if that fails, through spark-submit."""
     log = new_log(logs)
     # Spark's launcher needs a module that the Java from PyPI lacks.
@@ -76,5 +101,7 @@ def archive_for_next_time(local: LocalSpark) -> None:
     launch = local.launch
     if local.jvm.how == "ordinarily" or not launch.brings_jars or launch.archive:
         return
-    if is_wanted(archive_for(launch.java, launch.jars, environment=local.environment), local.environment):
+    if is_wanted(
+        archive_for(launch.java, launch.jars, environment=local.environment), local.environment
+    ):
         make_in_background(launch.java, launch.jars, environment=local.environment)

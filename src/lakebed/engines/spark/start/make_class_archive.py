@@ -19,7 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakebed.engines.spark.conf import session_conf
-from lakebed.engines.spark.start.class_archive import ClassArchive, archive_for, finished_name, writing_options
+from lakebed.engines.spark.start.class_archive import (
+    ClassArchive,
+    archive_for,
+    finished_name,
+    writing_options,
+)
 from lakebed.engines.spark.start.jars import SQLITE
 from lakebed.engines.spark.start.java import Java, major_of
 from lakebed.engines.spark.start.jvm import connect, start_directly
@@ -34,7 +39,9 @@ UNUSED_FOR = 30 * 24 * 3600.0  # seconds after which an unused archive is remove
 ABANDONED_AFTER = 24 * 3600.0
 
 
-def make_archive(java: Java, jars: tuple[Path, ...], *, environment: Mapping[str, str]) -> Path | None:
+def make_archive(
+    java: Java, jars: tuple[Path, ...], *, environment: Mapping[str, str]
+) -> Path | None:
     """Make the archive unless it exists or is being made; returns the finished file."""
     archive = archive_for(java, jars, environment=environment)
     archive.folder.mkdir(parents=True, exist_ok=True)
@@ -80,12 +87,30 @@ def _put_in_place(aside: Path, folder: Path, key: str) -> Path | None:
 def _dump_base(java: Java, archive: ClassArchive) -> None:
     """Make the archive of Java's own classes, which the Java from PyPI lacks."""
     aside = archive.folder / f".{archive.base_key}.aside"
-    command = (str(java.executable), "-Xshare:dump", "-XX:+UseSerialGC", f"-XX:SharedArchiveFile={aside}")
-    subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    command = (
+        str(java.executable),
+        "-Xshare:dump",
+        "-XX:+UseSerialGC",
+        f"-XX:SharedArchiveFile={aside}",
+    )
+    subprocess.run(
+        command,
+        check=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     _put_in_place(aside, archive.folder, archive.base_key)
 
 
-def _rehearse(java: Java, jars: tuple[Path, ...], *, archive: ClassArchive, aside: Path, environment: Mapping[str, str]) -> None:
+def _rehearse(
+    java: Java,
+    jars: tuple[Path, ...],
+    *,
+    archive: ClassArchive,
+    aside: Path,
+    environment: Mapping[str, str],
+) -> None:
     folder = Path(tempfile.mkdtemp(prefix="lakebed-archive-"))
     try:
         (folder / ".data").mkdir()
@@ -116,17 +141,25 @@ def _work(session: "SparkSession", folder: Path) -> None:
     for name in ("a", "a.b"):
         session.sql(f"CREATE NAMESPACE IF NOT EXISTS {CATALOG}.{name}")
     table = f"{CATALOG}.a.b.t"
-    session.sql(f"CREATE TABLE {table} (id BIGINT, v STRING, at DATE) USING iceberg PARTITIONED BY (bucket(2, id))")
-    csv = session.read.csv(str(folder / "in.csv"), header=True, schema="id BIGINT, v STRING, at DATE")
+    session.sql(
+        f"CREATE TABLE {table} (id BIGINT, v STRING, at DATE) USING iceberg PARTITIONED BY"
+        " (bucket(2, id))"
+    )
+    csv = session.read.csv(
+        str(folder / "in.csv"), header=True, schema="id BIGINT, v STRING, at DATE"
+    )
     json_rows = session.read.schema("id BIGINT, v STRING, at DATE").json(str(folder / "in.json"))
     csv.unionByName(json_rows).writeTo(f"{table}_staged").create()
     for run in ("run_1", "run_2"):
         session.sql(f"ALTER TABLE {table} CREATE BRANCH {run}")
         session.sql(
-            f"MERGE INTO {table}.branch_{run} t USING (SELECT * FROM {table}_staged) s ON t.id = s.id "
-            "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+            f"MERGE INTO {table}.branch_{run} t USING (SELECT * FROM {table}_staged) s ON t.id ="
+            " s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
         )
-        session.sql(f"SELECT v, count(*), max(at) FROM {table}.branch_{run} GROUP BY v HAVING count(*) > 0 ORDER BY v").toArrow()
+        session.sql(
+            f"SELECT v, count(*), max(at) FROM {table}.branch_{run} GROUP BY v HAVING count(*) > 0"
+            " ORDER BY v"
+        ).toArrow()
         session.sql(f"CALL {CATALOG}.system.fast_forward('{table}', 'main', '{run}')").collect()
         session.sql(f"ALTER TABLE {table} DROP BRANCH {run}")
     session.table(table).join(session.table(f"{table}_staged"), "id", how="left").count()

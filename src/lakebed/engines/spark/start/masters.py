@@ -22,7 +22,9 @@ def require_reachable(master: str) -> None:
     if len(refusals) == len(places):
         called = _CALLED[urlsplit(master).scheme]
         what = f"no {called} answers at {shown(master)} ({refusals[0]})."
-        raise SparkFailed(what, next="Start it, or say where it runs: LAKEBED_SPARK_MASTER or spark.master.")
+        raise SparkFailed(
+            what, next="Start it, or say where it runs: LAKEBED_SPARK_MASTER or spark.master."
+        )
 
 
 def addresses(master: str) -> tuple[tuple[str, int], ...]:

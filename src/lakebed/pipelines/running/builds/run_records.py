@@ -29,7 +29,9 @@ def record_skipped(build: Build, table: TableName, why: str) -> RunRecord:
     return record
 
 
-def record_not_begun(build: Build, spec: PipelineSpec, error: LakebedError, *, run_id: str, attempt: int) -> RunRecord:
+def record_not_begun(
+    build: Build, spec: PipelineSpec, error: LakebedError, *, run_id: str, attempt: int
+) -> RunRecord:
     """The record of a run that found the table taken, its files wrong, or the books closed."""
     now = build.services.now()
     record = RunRecord(
@@ -53,7 +55,9 @@ def record_not_begun(build: Build, spec: PipelineSpec, error: LakebedError, *, r
     return record
 
 
-def with_set_aside(build: Build, record: RunRecord, aside: tuple[QuarantinedFile, ...]) -> RunRecord:
+def with_set_aside(
+    build: Build, record: RunRecord, aside: tuple[QuarantinedFile, ...]
+) -> RunRecord:
     """The last attempt's record, which is the one that is shown, with the files that earlier ones
     set aside.
     """

@@ -54,30 +54,42 @@ def run_selected(options: RunOptions, services: RunServices) -> BuildResult:
     began = time.monotonic()
     records = run_together(build, tables) if options.together else run_each(build, tables)
     write_artifacts(services, loaded.specs, records, options, elapsed=time.monotonic() - began)
-    return BuildResult(options.invocation, records, loaded.left_out(options.select, options.exclude))
+    return BuildResult(
+        options.invocation, records, loaded.left_out(options.select, options.exclude)
+    )
 
 
-def _load(options: RunOptions, services: RunServices) -> tuple[LoadedPipelines, tuple[TableName, ...]]:
+def _load(
+    options: RunOptions, services: RunServices
+) -> tuple[LoadedPipelines, tuple[TableName, ...]]:
     """Load the selected pipelines, check that they can run, and save their drafts."""
     services.placement.require_relocated()
     loaded = load_pipelines(services, released=options.released)
     tables = loaded.selected(options.select, options.exclude)
     require_released_inputs(tables, loaded, services)
     require_known_refs(tables, loaded.specs, services)
-    save_drafts({table: loaded.contents[table] for table in tables if table in loaded.contents}, services)
+    save_drafts(
+        {table: loaded.contents[table] for table in tables if table in loaded.contents}, services
+    )
     return loaded, tables
 
 
-def retry_last(services: RunServices, *, threads: int, wait: float, listener: RunListener) -> BuildResult:
+def retry_last(
+    services: RunServices, *, threads: int, wait: float, listener: RunListener
+) -> BuildResult:
     """Run again what failed or was skipped in the last build, with the options of that build."""
     # a run that a crash left half published may have succeeded
     settle_publications(services.placement.catalog)
     last = _last_of_a_build(services)
     if last is None:
-        raise UsageError("nothing has run yet, so there is nothing to retry.", next="Run something: lakebed run")
+        raise UsageError(
+            "nothing has run yet, so there is nothing to retry.", next="Run something: lakebed run"
+        )
     args = read_args(services.placement.files, last.invocation)
     options = RunOptions(
-        select=tuple(map(str, _unsuccessful(services.records.runs(invocation=last.invocation, limit=_ALL)))),
+        select=tuple(
+            map(str, _unsuccessful(services.records.runs(invocation=last.invocation, limit=_ALL)))
+        ),
         full_refresh=args.get("full_refresh", False),
         vars=args.get("vars", {}),
         released=last.version is not None,

@@ -14,7 +14,11 @@ from lakebed.pipelines.running.begin import begin, closing
 from lakebed.pipelines.running.builds.attempts import REBUILDS
 from lakebed.pipelines.running.builds.build import dependencies
 from lakebed.pipelines.running.builds.build_request import Build, hold_table
-from lakebed.pipelines.running.builds.run_records import record_not_begun, record_skipped, with_set_aside
+from lakebed.pipelines.running.builds.run_records import (
+    record_not_begun,
+    record_skipped,
+    with_set_aside,
+)
 from lakebed.pipelines.running.builds.walk import walk
 from lakebed.pipelines.running.failure import recording_failure
 from lakebed.pipelines.running.run import finish, prepare, publish_runs
@@ -39,14 +43,22 @@ def run_together(build: Build, tables: Sequence[TableName]) -> tuple[RunRecord, 
     return records
 
 
-def _attempt(build: Build, tables: Sequence[TableName]) -> tuple[tuple[RunRecord, ...], LakebedError | None]:
+def _attempt(
+    build: Build, tables: Sequence[TableName]
+) -> tuple[tuple[RunRecord, ...], LakebedError | None]:
     publication = new_run_id()
     ids = {table: new_run_id() for table in tables}
     with ExitStack() as stack:
         try:
-            leases = {table: stack.enter_context(hold_table(build, table, ids[table])) for table in sorted(tables)}
+            leases = {
+                table: stack.enter_context(hold_table(build, table, ids[table]))
+                for table in sorted(tables)
+            }
         except LakebedError as error:
-            records = [record_not_begun(build, build.specs[table], error, run_id=ids[table], attempt=1) for table in tables]
+            records = [
+                record_not_begun(build, build.specs[table], error, run_id=ids[table], attempt=1)
+                for table in tables
+            ]
             return tuple(records), error
         return _Together(build, tables, ids, leases, stack).run(publication)
 
@@ -60,7 +72,13 @@ class _Together:
         leases: dict[TableName, HeldLease],
         stack: ExitStack,
     ) -> None:
-        self.build, self.tables, self.ids, self.leases, self.stack = build, tables, ids, leases, stack
+        self.build, self.tables, self.ids, self.leases, self.stack = (
+            build,
+            tables,
+            ids,
+            leases,
+            stack,
+        )
         self.runs: dict[TableName, ActiveRun] = {}
         self.built: dict[TableName, UnpublishedInput] = {}
         self.errors: dict[TableName, LakebedError] = {}
@@ -84,16 +102,24 @@ class _Together:
         if error is None:
             for view in views:
                 _publish_view(view)
-        by_table = {record.table: record for record in records} | {run.table: run.progress.record for run in runs}
+        by_table = {record.table: record for record in records} | {
+            run.table: run.progress.record for run in runs
+        }
         return tuple(by_table[table] for table in self.tables), error
 
     def _reads_what_was_built(self, run: ActiveRun) -> bool:
         """Whether it is a view that the catalog can take only once the tables of this build are
         published.
         """
-        return run.spec.is_view and bool(run.plan.steps) and not self.built.keys().isdisjoint(run.context.pins.inputs)
+        return (
+            run.spec.is_view
+            and bool(run.plan.steps)
+            and not self.built.keys().isdisjoint(run.context.pins.inputs)
+        )
 
-    def _published(self, runs: Sequence[ActiveRun], views: Sequence[ActiveRun], publication: str) -> LakebedError | None:
+    def _published(
+        self, runs: Sequence[ActiveRun], views: Sequence[ActiveRun], publication: str
+    ) -> LakebedError | None:
         """Publish these runs in one step; the error, if that failed and the views over them with
         it.
         """
@@ -113,7 +139,9 @@ class _Together:
         build, spec = self.build, self.build.specs[table]
         build.options.listener.on_start(table)
         try:
-            run = begin(build, spec, held=self.leases[table], run_id=self.ids[table], built=self.built)
+            run = begin(
+                build, spec, held=self.leases[table], run_id=self.ids[table], built=self.built
+            )
         except LakebedError as error:
             self.errors[table] = error
             return record_not_begun(build, spec, error, run_id=self.ids[table], attempt=1)
@@ -128,7 +156,9 @@ class _Together:
             require_gates_passed(run)
             if run.plan.steps and not run.spec.is_view and not run.progress.skip_write:
                 head = run.head()
-                self.built[run.table] = UnpublishedInput(run.physical_table, head.id if head else None, run.progress.aliases)
+                self.built[run.table] = UnpublishedInput(
+                    run.physical_table, head.id if head else None, run.progress.aliases
+                )
         if trouble.error:
             self.errors[run.table] = trouble.error
             return replace(run.progress.record, state="failed")

@@ -59,10 +59,14 @@ def _on_interrupt(interrupt: Callable[[], None]) -> Iterator[None]:
         raise
 
 
-def _obstacle(table: TableName, dependencies: Dependencies, done: Records, *, fail_fast: bool) -> TableName | None:
+def _obstacle(
+    table: TableName, dependencies: Dependencies, done: Records, *, fail_fast: bool
+) -> TableName | None:
     """The failed table because of which a table is skipped."""
     failed = (other for other, record in done.items() if record.state == "failed")
     if fail_fast and (first := next(failed, None)):
         return first
-    not_done = (other for other in sorted(dependencies[table]) if done[other].state in ("failed", "skipped"))
+    not_done = (
+        other for other in sorted(dependencies[table]) if done[other].state in ("failed", "skipped")
+    )
     return next(not_done, None)

@@ -3,7 +3,14 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from lakebed.landing import archive_files, is_archived, known_files, path_in_run, plan_archive, record_moves
+from lakebed.landing import (
+    archive_files,
+    is_archived,
+    known_files,
+    path_in_run,
+    plan_archive,
+    record_moves,
+)
 from lakebed.names import ZoneName
 from lakebed.pipelines.planning.pin_inputs import Specs
 from lakebed.pipelines.running.active_run import ActiveRun
@@ -14,7 +21,9 @@ from lakebed.ports import ConsumedFile, FileInfo
 
 def taken(run: ActiveRun) -> tuple[ConsumedFile, ...]:
     """The files whose rows the run adds to its table; one read by two patterns counts once."""
-    known = {path: file for pin in run.context.pins.landing.values() for path, file in pin.known.items()}
+    known = {
+        path: file for pin in run.context.pins.landing.values() for path, file in pin.known.items()
+    }
     # what the last run read is asked for; else, who read it first
     whole = run.spec.strategy.strategy == "full_refresh"
     files = [
@@ -23,21 +32,36 @@ def taken(run: ActiveRun) -> tuple[ConsumedFile, ...]:
         for file, file_taken in _first_taken(landed.files, zone, run)
         if whole or file.path not in known
     ]
-    return tuple({(file.path, file.etag): replace(file, run_id=run.run_id) for file in files}.values())
+    return tuple(
+        {(file.path, file.etag): replace(file, run_id=run.run_id) for file in files}.values()
+    )
 
 
-def _first_taken(files: Sequence[FileInfo], zone: ZoneName, run: ActiveRun) -> Iterator[tuple[FileInfo, ConsumedFile]]:
+def _first_taken(
+    files: Sequence[FileInfo], zone: ZoneName, run: ActiveRun
+) -> Iterator[tuple[FileInfo, ConsumedFile]]:
     """An archived file is known by where it landed: another table's rollback may bring it back
     there.
     """
-    told = {row.archived: row for row in run.services.records.consumed(zone)} if any(map(is_archived, files)) else {}
+    told = (
+        {row.archived: row for row in run.services.records.consumed(zone)}
+        if any(map(is_archived, files))
+        else {}
+    )
     for file in files:
         digest = run.progress.digests.get(file.path, "")
-        own = ConsumedFile(run.table, zone, file.path, file.etag, file.size, run.run_id, digest=digest)
+        own = ConsumedFile(
+            run.table, zone, file.path, file.etag, file.size, run.run_id, digest=digest
+        )
         if is_archived(file) and file.path in told:
             own = replace(told[file.path], table=run.table, state="taken")
         elif is_archived(file):
-            own = replace(own, path=f"{zone.folder}/{path_in_run(file.path)}", archived=file.path, archived_etag=file.etag)
+            own = replace(
+                own,
+                path=f"{zone.folder}/{path_in_run(file.path)}",
+                archived=file.path,
+                archived_etag=file.etag,
+            )
         yield file, own
 
 

@@ -35,7 +35,9 @@ def take_files(run: ActiveRun, step: OpenZone, *, keep: bool = False) -> None:
     key = (step.zone, step.pattern)
     landed = _opened(run, key, step.files, _remembered(run, key, step.files), keep=keep)
     # however the run ends
-    progress.record = replace(progress.record, set_aside=(*progress.record.set_aside, *landed.set_aside))
+    progress.record = replace(
+        progress.record, set_aside=(*progress.record.set_aside, *landed.set_aside)
+    )
     frame = landed.frame if landed.frame is not None else _without_rows(run, step)
     progress.landed[step.zone, step.pattern] = replace(landed, frame=frame)
     run.compute.create_view(frame, zone_view(step.zone, step.pattern))
@@ -45,15 +47,28 @@ def _remembered(run: ActiveRun, key: ZoneKey, files: Sequence[FileInfo]) -> Reme
     """What is known of the zone's columns; while nothing is, what all waiting files show, this
     run's and those of later ones.
     """
-    remembered, pin, placement = recall(run, key), run.context.pins.landing.get(key), run.services.placement
+    remembered, pin, placement = (
+        recall(run, key),
+        run.context.pins.landing.get(key),
+        run.services.placement,
+    )
     if remembered.types or not pin or not pin.others:
         return remembered
     spec, waiting = read_zone_spec(run.services.placement.files, key[0]), (*files, *pin.others)
-    shown = infer_zone_types(run.compute.landing, placement.files, key[0], waiting, spec, address=placement.root.at)
+    shown = infer_zone_types(
+        run.compute.landing, placement.files, key[0], waiting, spec, address=placement.root.at
+    )
     return replace(remembered, types=shown)
 
 
-def _opened(run: ActiveRun, key: ZoneKey, files: Sequence[FileInfo], remembered: RememberedTypes, *, keep: bool) -> ZoneRows:
+def _opened(
+    run: ActiveRun,
+    key: ZoneKey,
+    files: Sequence[FileInfo],
+    remembered: RememberedTypes,
+    *,
+    keep: bool,
+) -> ZoneRows:
     placement, zone = run.services.placement, key[0]
     spec = read_zone_spec(run.services.placement.files, zone)
     return open_zone(
@@ -75,10 +90,19 @@ def _without_rows(run: ActiveRun, step: OpenZone) -> Frame:
     """
     key = (step.zone, step.pattern)
     if remembered := without_rows(run, key):
-        return run.compute.landing.read((), [Field(name, str(type_)) for name, type_ in remembered.items()])
-    files, spec = run.services.placement.files, read_zone_spec(run.services.placement.files, step.zone)
+        return run.compute.landing.read(
+            (), [Field(name, str(type_)) for name, type_ in remembered.items()]
+        )
+    files, spec = (
+        run.services.placement.files,
+        read_zone_spec(run.services.placement.files, step.zone),
+    )
     present = freeze(files, step.zone, spec, pattern=step.pattern).files
-    known = [file for file in (*processed_files(files, step.zone, spec, pattern=step.pattern), *present) if file.size]
+    known = [
+        file
+        for file in (*processed_files(files, step.zone, spec, pattern=step.pattern), *present)
+        if file.size
+    ]
     if not known:
         raise BadFiles(
             "no file is waiting, and nothing says which columns the zone has.",
@@ -87,7 +111,9 @@ def _without_rows(run: ActiveRun, step: OpenZone) -> Frame:
             next="Put a file there, or set expected_schema in its zone.yaml.",
         )
     newest = max(known, key=lambda file: file.modified)
-    run.compute.create_view(_opened(run, key, [newest], recall(run, key), keep=True).frame, "zone_columns")
+    run.compute.create_view(
+        _opened(run, key, [newest], recall(run, key), keep=True).frame, "zone_columns"
+    )
     return run.compute.query("SELECT * FROM zone_columns LIMIT 0")
 
 
@@ -105,7 +131,10 @@ def _from_query(run: ActiveRun) -> Frame:
     progress = run.progress
     progress.compiled = compile_query(run.context)
     run.log.info("query:\n%s", progress.compiled.text)
-    return at_source(progress.compiled, lambda: run.compute.query(progress.compiled.text if progress.compiled else ""))
+    return at_source(
+        progress.compiled,
+        lambda: run.compute.query(progress.compiled.text if progress.compiled else ""),
+    )
 
 
 def at_source(compiled: CompiledQuery | None, ask: Callable[[], Any]) -> Any:
@@ -116,7 +145,9 @@ def at_source(compiled: CompiledQuery | None, ask: Callable[[], Any]) -> Any:
         if compiled is None or error.line is None:
             raise
         line = compiled.rendered.source_line(error.line)
-        raise RunFailed(error.what, where=f"{compiled.where}:{line}", line=line, next=error.next) from error
+        raise RunFailed(
+            error.what, where=f"{compiled.where}:{line}", line=line, next=error.next
+        ) from error
 
 
 def _from_code(run: ActiveRun) -> Frame:
@@ -125,7 +156,9 @@ def _from_code(run: ActiveRun) -> Frame:
     if bench:
         run.resources.callback(bench.close)
     context = _context(run, bench)
-    result = run_code(spec, context, spark=run.compute.session, conn=bench.connection if bench else None)
+    result = run_code(
+        spec, context, spark=run.compute.session, conn=bench.connection if bench else None
+    )
     return _as_frame(run, result)
 
 
@@ -173,8 +206,12 @@ def _read(run: ActiveRun, table: TableName, bench: LocalSession | None) -> Any:
     if bench is None:
         return run.compute.query(f"SELECT * FROM {relation(table, run.context)}")
     built, pins = run.context.built.get(table), run.context.pins
-    snapshot = run.context.target.base(pins.ref) if table == run.table else pins.inputs[table].snapshot
-    return bench.table(built.source if built else table, snapshot=snapshot, shown=pins.shown.get(table, ()))
+    snapshot = (
+        run.context.target.base(pins.ref) if table == run.table else pins.inputs[table].snapshot
+    )
+    return bench.table(
+        built.source if built else table, snapshot=snapshot, shown=pins.shown.get(table, ())
+    )
 
 
 def _this(run: ActiveRun, bench: LocalSession | None) -> Any:
@@ -195,7 +232,10 @@ def _zones(run: ActiveRun, bench: LocalSession | None) -> Callable[..., Any]:
 
 def _files(run: ActiveRun, name: str, pattern: str | None) -> list[str]:
     zone = _asked(run, name, pattern)
-    return [run.services.placement.root.at(file.path) for file in run.read[zone.zone, zone.pattern].files]
+    return [
+        run.services.placement.root.at(file.path)
+        for file in run.read[zone.zone, zone.pattern].files
+    ]
 
 
 def _asked(run: ActiveRun, name: str, pattern: str | None) -> Any:

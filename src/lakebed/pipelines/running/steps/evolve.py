@@ -45,10 +45,19 @@ def require_fitting_result(run: ActiveRun) -> None:
 def _refuse_breach(run: ActiveRun) -> None:
     """Every difference between the result and the contract, in one message."""
     own = {name.casefold() for name, _ in run.spec.strategy.own_columns}
-    agreed = {name.casefold(): Field(name, column.type or "") for name, column in run.spec.config.columns.items()}
+    agreed = {
+        name.casefold(): Field(name, column.type or "")
+        for name, column in run.spec.config.columns.items()
+    }
     given = {field.name.casefold(): field for field in run.progress.fields}
-    missing = [f"{field.name} {field.type}" for name, field in agreed.items() if name not in given and name not in own]
-    extra = [f"{field.name} {_plain(field.type)}" for name, field in given.items() if name not in agreed]
+    missing = [
+        f"{field.name} {field.type}"
+        for name, field in agreed.items()
+        if name not in given and name not in own
+    ]
+    extra = [
+        f"{field.name} {_plain(field.type)}" for name, field in given.items() if name not in agreed
+    ]
     others = [
         f"{field.name} is {_plain(given[name].type)}, not {field.type}"
         for name, field in agreed.items()
@@ -56,8 +65,14 @@ def _refuse_breach(run: ActiveRun) -> None:
     ]
     said = (("missing", missing), ("not agreed", extra), ("of another type", others))
     if any(differences for _, differences in said):
-        told = "; ".join(f"{label}: {', '.join(differences)}" for label, differences in said if differences)
-        raise _unfit(run, f"the result breaks the contract ({told}).", "Change the query, or columns in config.yaml.")
+        told = "; ".join(
+            f"{label}: {', '.join(differences)}" for label, differences in said if differences
+        )
+        raise _unfit(
+            run,
+            f"the result breaks the contract ({told}).",
+            "Change the query, or columns in config.yaml.",
+        )
 
 
 def _plain(type_: str) -> str:
@@ -71,16 +86,33 @@ def _refuse_undeclared(run: ActiveRun) -> None:
         found = names.get(column.casefold())
         if found is None and column not in dict(run.spec.strategy.own_columns):
             close = suggestion(near(column, [field.name for field in run.progress.fields]))
-            raise _unfit(run, f"columns names {column!r}, and the result has none of that name.", close)
-        if found and declared.type and as_stored(found).type != as_stored(Field(column, declared.type)).type:
-            what = f"the column {column!r} is {_plain(found.type)} in the result and {declared.type} in columns."
+            raise _unfit(
+                run, f"columns names {column!r}, and the result has none of that name.", close
+            )
+        if (
+            found
+            and declared.type
+            and as_stored(found).type != as_stored(Field(column, declared.type)).type
+        ):
+            what = (
+                f"the column {column!r} is {_plain(found.type)} in the result and {declared.type}"
+                " in columns."
+            )
             raise _unfit(run, what, f"Cast it: CAST({column} AS {declared.type}).")
 
 
 def _refuse_layout(run: ActiveRun) -> None:
     metadata = run.context.target.metadata
-    there = apply_renames([column.name for column in metadata.columns], run.context.target.renames) if metadata else ()
-    known = [*(field.name for field in run.progress.fields), *(name for name, _ in run.spec.strategy.own_columns), *there]
+    there = (
+        apply_renames([column.name for column in metadata.columns], run.context.target.renames)
+        if metadata
+        else ()
+    )
+    known = [
+        *(field.name for field in run.progress.fields),
+        *(name for name, _ in run.spec.strategy.own_columns),
+        *there,
+    ]
     folded = {name.casefold() for name in known}
     for column in run.spec.config.arrangement.columns:
         if column.casefold() not in folded:
@@ -112,16 +144,24 @@ def prepare_schema(run: ActiveRun, policy: SchemaPolicy) -> None:
             renames=target.renames,
             replaces=run.context.pins.full_refresh or strategy.strategy == "full_refresh",
         )
-    there = {name.casefold() for name in apply_renames([field.name for field in present], change.renames)}
-    lacking = tuple(Field(name, type_) for name, type_ in strategy.own_columns if name.casefold() not in there)
+    there = {
+        name.casefold() for name in apply_renames([field.name for field in present], change.renames)
+    }
+    lacking = tuple(
+        Field(name, type_) for name, type_ in strategy.own_columns if name.casefold() not in there
+    )
     final = None if change.final is None else (*change.final, *(field.name for field in lacking))
     progress.schema_change = replace(change, add=(*change.add, *lacking), final=final)
-    progress.aliases = progress.schema_change.aliases([field.name for field in (*present, *progress.schema_change.add)])
+    progress.aliases = progress.schema_change.aliases(
+        [field.name for field in (*present, *progress.schema_change.add)]
+    )
     divided = (
         progress.schema_change.at_publishing and not run.services.placement.catalog.atomic
     )  # such a publication may be taken back
     if progress.schema_change.before_gates or divided:
-        progress.record = replace(progress.record, schema=target.metadata.schema, touched=progress.schema_change.touched)
+        progress.record = replace(
+            progress.record, schema=target.metadata.schema, touched=progress.schema_change.touched
+        )
         run.services.records.write(progress.record)
     for statement in alter_statements(run.table, progress.schema_change):
         run.compute.execute(statement)
@@ -136,9 +176,16 @@ def _naming_files(run: ActiveRun, metadata: TableMetadata) -> Iterator[None]:
         there = {column.name.casefold() for column in metadata.columns}
         checked = [landed.checked for landed in run.progress.landed.values() if landed.checked]
         members = [member for one in checked for member in one.groups]
-        new = {name: member.files[0].path for member in members for name in member.types if name.casefold() not in there}
+        new = {
+            name: member.files[0].path
+            for member in members
+            for name in member.types
+            if name.casefold() not in there
+        }
         told = ", ".join(f"{name} in {path}" for name, path in new.items())
-        error.next += f" Files of the zone that have other columns than the table: {told}." if told else ""
+        error.next += (
+            f" Files of the zone that have other columns than the table: {told}." if told else ""
+        )
         raise
 
 

@@ -33,9 +33,9 @@ class CallableFlag:
 class Context:
     """What a Python pipeline knows of its run, by attribute and by key.
 
-    `ref` and `landing_zone` take a name and give a DataFrame, pinned for this run; for a pipeline that works with DuckDB
-    they give text for a FROM clause and a path for its readers. `landing_files` gives the frozen files themselves.
-
+    `ref` and `landing_zone` take a name and give a DataFrame, pinned for this run; for a pipeline
+    that works with DuckDB they give text for a FROM clause and a path for its readers.
+    `landing_files` gives the frozen files themselves.
     """
 
     run_id: str
@@ -95,15 +95,38 @@ def run_code(spec: PipelineSpec, context: Context, *, spark: Any, conn: Any) -> 
 def _flat_names(context: Context, spark: Any, conn: Any) -> dict[str, Any]:
     import pyarrow
 
-    names = ("ref", "landing_zone", "this", "run_started_at", "is_incremental", "watermark", "watermark_value", "config", "vars")
+    names = (
+        "ref",
+        "landing_zone",
+        "this",
+        "run_started_at",
+        "is_incremental",
+        "watermark",
+        "watermark_value",
+        "config",
+        "vars",
+    )
     given = {name: context[name] for name in names}
-    return given | {"context": context, "spark": spark, "conn": conn, "duckdb_conn": conn, "pa": pyarrow, "log": context.logger}
+    return given | {
+        "context": context,
+        "spark": spark,
+        "conn": conn,
+        "duckdb_conn": conn,
+        "pa": pyarrow,
+        "log": context.logger,
+    }
 
 
 def _failure(error: Exception, shown: str, spec: PipelineSpec) -> RunFailed:
     if told := worker_traceback(str(error)):
-        return RunFailed(told.what, where=told.where or spec.file, next="Correct the function, or the rows it is given.")
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == shown]
+        return RunFailed(
+            told.what,
+            where=told.where or spec.file,
+            next="Correct the function, or the rows it is given.",
+        )
+    frames = [
+        frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == shown
+    ]
     line = frames[-1].lineno if frames else None
     said = str(error).strip().splitlines()
     what = f"{type(error).__name__}: {said[0]}" if said else type(error).__name__

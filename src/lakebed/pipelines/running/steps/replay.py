@@ -16,7 +16,15 @@ from lakebed.pipelines.running.steps.calculate import calculate
 from lakebed.pipelines.running.steps.evolve import require_fitting_result
 from lakebed.pipelines.running.steps.write import check_keys, compute_stage, merge, require_rows
 from lakebed.ports import Field, FileInfo, Frame
-from lakebed.tables import alter_statements, as_stored, create_table, drop_statements, first_batch_rows, plan_schema, selection
+from lakebed.tables import (
+    alter_statements,
+    as_stored,
+    create_table,
+    drop_statements,
+    first_batch_rows,
+    plan_schema,
+    selection,
+)
 
 AT_ONCE = 50  # batches of append_only that are added in one commit
 
@@ -76,7 +84,9 @@ def _name_part(run: ActiveRun, step: Replay, *, all_columns: bool) -> None:
         run.compute.create_view(frame, run.context.view(*key))
 
 
-def _part(run: ActiveRun, key: ZoneKey, files: list[FileInfo], *, all_columns: bool) -> Frame | None:
+def _part(
+    run: ActiveRun, key: ZoneKey, files: list[FileInfo], *, all_columns: bool
+) -> Frame | None:
     checked, address = run.progress.landed[key].checked, run.services.placement.root.at
     if checked is None:
         return None
@@ -100,7 +110,9 @@ def _follow_columns(run: ActiveRun, step: Replay) -> None:
         run.compute.execute(_creation(run, step, own))
     else:
         names, policy = [field.name for field in own], run.spec.config.schema_policy
-        change = plan_schema(run.table, progress.replay_fields, progress.fields, policy=policy, own=names)
+        change = plan_schema(
+            run.table, progress.replay_fields, progress.fields, policy=policy, own=names
+        )
         for statement in (
             *alter_statements(step.table, change),
             *drop_statements(step.table, progress.replay_fields, change),
@@ -108,15 +120,23 @@ def _follow_columns(run: ActiveRun, step: Replay) -> None:
             run.compute.execute(statement)
         if not change.before_gates and change.final is None:
             return
-    progress.replay_fields = run.compute.fields(run.compute.query(f"SELECT * FROM {step.table.spark}"))
+    progress.replay_fields = run.compute.fields(
+        run.compute.query(f"SELECT * FROM {step.table.spark}")
+    )
 
 
 def _creation(run: ActiveRun, step: Replay, own: list[Field]) -> str:
     placement = run.services.placement
     placement.catalog.create_namespace(step.table.namespace, step.table.layer)
-    columns = ", ".join(f"{spark_identifier(field.name)} {field.type}" for field in (*map(as_stored, run.progress.fields), *own))
+    columns = ", ".join(
+        f"{spark_identifier(field.name)} {field.type}"
+        for field in (*map(as_stored, run.progress.fields), *own)
+    )
     return create_table(
-        step.table, columns, location=placement.temporary_location(step.table), properties=placement.temporary_properties()
+        step.table,
+        columns,
+        location=placement.temporary_location(step.table),
+        properties=placement.temporary_properties(),
     )
 
 
@@ -150,12 +170,20 @@ def _merge(run: ActiveRun, step: Replay) -> None:
     if not progress.replayed:
         rows = run.compute.query(
             first_batch_rows(
-                step.strategy, staged=run.stage.spark, columns=progress.fields, now=run.timestamp_literal, repeats=repeats
+                step.strategy,
+                staged=run.stage.spark,
+                columns=progress.fields,
+                now=run.timestamp_literal,
+                repeats=repeats,
             )
         )
-        shaped = run.compute.select(rows, selection(run.compute.fields(rows), progress.replay_fields, sources={}))
+        shaped = run.compute.select(
+            rows, selection(run.compute.fields(rows), progress.replay_fields, sources={})
+        )
         run.compute.append(shaped, step.table.spark)
-    elif progress.result_rows or (step.strategy.absence_matters and run.spec.config.empty_policy != "skip"):
+    elif progress.result_rows or (
+        step.strategy.absence_matters and run.spec.config.empty_policy != "skip"
+    ):
         merge(run, step.table.spark, repeats=repeats, present=progress.replay_fields)
     progress.replayed = True
     run.services.placement.catalog.purge(run.stage)

@@ -40,11 +40,17 @@ def stamp_columns(run: ActiveRun) -> None:
     another.
     """
     own, target = [name for name, _ in run.spec.strategy.own_columns], run.context.target
-    known = None if target.metadata is None else owned_columns(target.metadata, target.base(run.options.ref))
+    known = (
+        None
+        if target.metadata is None
+        else owned_columns(target.metadata, target.base(run.options.ref))
+    )
     if run.is_first_run or _replaces(run) or own:
         run.compute.set_snapshot_property(OWN_COLUMNS, own_columns_summary(own))
     elif known is not None:
-        run.compute.set_snapshot_property(OWN_COLUMNS, own_columns_summary(apply_renames(known, target.renames)))
+        run.compute.set_snapshot_property(
+            OWN_COLUMNS, own_columns_summary(apply_renames(known, target.renames))
+        )
 
 
 def _replaces(run: ActiveRun) -> bool:
@@ -61,12 +67,19 @@ def _owned(run: ActiveRun) -> tuple[str, ...]:
     known = owned_columns(metadata, run.context.target.base(run.options.ref))
     if known is not None:
         return known
-    pipeline, there = run.context.specs.get(run.table, run.spec), {column.name for column in metadata.columns}
+    pipeline, there = (
+        run.context.specs.get(run.table, run.spec),
+        {column.name for column in metadata.columns},
+    )
     own = tuple(name for name, _ in pipeline.strategy.own_columns)
-    return own if own and there.issuperset(own) else guess_owned_columns(metadata, run.progress.fields)
+    return (
+        own if own and there.issuperset(own) else guess_owned_columns(metadata, run.progress.fields)
+    )
 
 
-def check_matches(run: ActiveRun, strategy: Strategy, *, target: str, staged: str, repeats: bool) -> None:
+def check_matches(
+    run: ActiveRun, strategy: Strategy, *, target: str, staged: str, repeats: bool
+) -> None:
     """Refuse arriving keys that the table has in several rows, for nothing says which is meant;
     count the late ones.
     """
@@ -76,7 +89,9 @@ def check_matches(run: ActiveRun, strategy: Strategy, *, target: str, staged: st
         return
     progress.key_matches = counted(run, asked)
     if doubled := progress.key_matches["doubled"]:
-        examples = run.compute.rows(duplicate_keys_query(strategy, target=target, staged=staged, repeats=repeats), limit=20)
+        examples = run.compute.rows(
+            duplicate_keys_query(strategy, target=target, staged=staged, repeats=repeats), limit=20
+        )
         refuse_duplicate_keys(strategy, doubled, examples, table=str(run.table))
 
 
@@ -92,5 +107,7 @@ def since(run: ActiveRun, strategy: Strategy) -> str | None:
     """
     metadata = run.context.target.metadata
     head = metadata.head(run.options.ref) if metadata else None
-    became = isinstance(strategy, Scd2) and strategy.scd_valid_from in {field.name for field in run.progress.schema_change.add}
+    became = isinstance(strategy, Scd2) and strategy.scd_valid_from in {
+        field.name for field in run.progress.schema_change.add
+    }
     return time_literal(head.at) if became and head else None

@@ -11,7 +11,12 @@ from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.heal import undo_failed_run
 from lakebed.pipelines.running.steps.calculate import at_source
 from lakebed.pipelines.running.steps.evolve import arrangement_of_new, present_fields
-from lakebed.pipelines.running.steps.strategy_checks import check_matches, counted, since, stamp_columns
+from lakebed.pipelines.running.steps.strategy_checks import (
+    check_matches,
+    counted,
+    since,
+    stamp_columns,
+)
 from lakebed.ports import Field, Snapshot
 from lakebed.sql import ChangeStatement
 from lakebed.tables import (
@@ -55,7 +60,10 @@ def compute_stage(run: ActiveRun) -> None:
     at_source(
         progress.compiled,
         lambda: run.compute.create_table(
-            progress.frame, run.stage.spark, location=place, properties=placement.temporary_properties()
+            progress.frame,
+            run.stage.spark,
+            location=place,
+            properties=placement.temporary_properties(),
         ),
     )
     # its frame may be another session's, whose snapshots would not carry the run's id
@@ -76,7 +84,9 @@ def apply_empty_policy(run: ActiveRun) -> None:
 def require_rows(run: ActiveRun) -> None:
     """An empty result may have been said to be wrong."""
     if run.progress.result_rows == 0 and run.spec.config.empty_policy == "fail":
-        remedy = "say so by an UPDATE" if run.options.manual_change else "set on_empty to write or skip"
+        remedy = (
+            "say so by an UPDATE" if run.options.manual_change else "set on_empty to write or skip"
+        )
         raise BadBatch(
             "the result has no row.",
             where=run.spec.file,
@@ -90,7 +100,11 @@ def _means_nothing(run: ActiveRun) -> bool:
     strategies.
     """
     strategy = run.spec.strategy
-    return bool(is_staged(strategy)) and not run.context.pins.full_refresh and not strategy.absence_matters
+    return (
+        bool(is_staged(strategy))
+        and not run.context.pins.full_refresh
+        and not strategy.absence_matters
+    )
 
 
 def check_keys(run: ActiveRun) -> None:
@@ -105,7 +119,9 @@ def check_keys(run: ActiveRun) -> None:
         counts |= counted(run, ties)
     progress.keys = counts.get("keys")
     if violations(strategy, counts):
-        examples = run.compute.rows(offending_keys_query(strategy, counts, staged=staged, columns=progress.fields), limit=20)
+        examples = run.compute.rows(
+            offending_keys_query(strategy, counts, staged=staged, columns=progress.fields), limit=20
+        )
         require_valid_keys(strategy, counts, examples, table=str(run.table))
 
 
@@ -116,7 +132,13 @@ def create_hidden(run: ActiveRun, hidden: TableName) -> None:
     layout, placement = arrangement_of_new(run), run.services.placement
     partition_by = [field.spark for field in layout.partition_by or ()]
     run.compute.execute(
-        placement.create_statement(run.table, columns, hidden=hidden, partition_by=partition_by, is_sorted=bool(layout.sort_by))
+        placement.create_statement(
+            run.table,
+            columns,
+            hidden=hidden,
+            partition_by=partition_by,
+            is_sorted=bool(layout.sort_by),
+        )
     )
     if layout.sort_by:
         run.compute.execute(order_statement(hidden, layout.sort_by))
@@ -124,7 +146,9 @@ def create_hidden(run: ActiveRun, hidden: TableName) -> None:
 
 def _column(field: Field, run: ActiveRun) -> str:
     declared = run.spec.config.columns.get(field.name)
-    comment = f" COMMENT {quoted(declared.description)}" if declared and declared.description else ""
+    comment = (
+        f" COMMENT {quoted(declared.description)}" if declared and declared.description else ""
+    )
     return f"{spark_identifier(field.name)} {field.type}{comment}"
 
 
@@ -157,7 +181,9 @@ def write(run: ActiveRun) -> None:
         apply_empty_policy(run)
         _take_back(run)
     touched = made is not None and made.changes_rows
-    progress.unchanged = not run.is_first_run and (progress.skip_write or not (touched or progress.schema_change.at_publishing))
+    progress.unchanged = not run.is_first_run and (
+        progress.skip_write or not (touched or progress.schema_change.at_publishing)
+    )
     counts = {"inserted": int(summary.get("added-records", 0))} if run.is_first_run else {}
     counts |= row_counts(
         run.spec.strategy,
@@ -167,7 +193,9 @@ def write(run: ActiveRun) -> None:
         met=progress.key_matches,
     )
     total = {"total": made.rows} if made and made.rows is not None else {}
-    progress.record = replace(progress.record, rows={"result": progress.result_rows, **counts, **total})
+    progress.record = replace(
+        progress.record, rows={"result": progress.result_rows, **counts, **total}
+    )
 
 
 def _made(run: ActiveRun) -> Snapshot | None:
@@ -200,10 +228,18 @@ def _write(run: ActiveRun) -> None:
         given = compute.fields(rows)
     elif is_staged(strategy):
         rows = compute.query(
-            first_batch_rows(strategy, staged=staged, columns=progress.fields, now=run.timestamp_literal, repeats=repeats)
+            first_batch_rows(
+                strategy,
+                staged=staged,
+                columns=progress.fields,
+                now=run.timestamp_literal,
+                repeats=repeats,
+            )
         )
         given = compute.fields(rows)
-    shaped = compute.select(rows, selection(given, present_fields(run), sources=dict(progress.schema_change.renames)))
+    shaped = compute.select(
+        rows, selection(given, present_fields(run), sources=dict(progress.schema_change.renames))
+    )
     replaces = not run.is_first_run and (anew or strategy.strategy == "full_refresh")
     (compute.overwrite if replaces else compute.append)(shaped, run.write_target)
 
@@ -216,10 +252,19 @@ def merge(run: ActiveRun, place: str, *, repeats: bool, present: tuple[Field, ..
 
     """
     progress = run.progress
-    back, staged, columns = inverse_renames(progress.schema_change.renames), run.stage.spark, progress.fields
+    back, staged, columns = (
+        inverse_renames(progress.schema_change.renames),
+        run.stage.spark,
+        progress.fields,
+    )
     there = {field.name.casefold(): field for field in present or present_fields(run)}
-    if back or any("<" in field.type or _may_lose(field, there.get(field.name.casefold())) for field in columns):
-        columns = tuple(there[name.casefold()] for name in apply_renames([field.name for field in columns], back))
+    if back or any(
+        "<" in field.type or _may_lose(field, there.get(field.name.casefold())) for field in columns
+    ):
+        columns = tuple(
+            there[name.casefold()]
+            for name in apply_renames([field.name for field in columns], back)
+        )
         chosen = selection(progress.fields, columns, sources=dict(progress.schema_change.renames))
         staged = f"(SELECT {', '.join(chosen)} FROM {staged})"
     strategy = rename_strategy_columns(run.spec.strategy, back)
@@ -239,7 +284,9 @@ def merge(run: ActiveRun, place: str, *, repeats: bool, present: tuple[Field, ..
 
 
 def _may_lose(field: Field, target: Field | None) -> bool:
-    return target is not None and may_lose_digits(read_table_type(field.type), read_table_type(target.type))
+    return target is not None and may_lose_digits(
+        read_table_type(field.type), read_table_type(target.type)
+    )
 
 
 def execute(run: ActiveRun, statement: ChangeStatement) -> None:
@@ -255,6 +302,10 @@ def execute(run: ActiveRun, statement: ChangeStatement) -> None:
         raise RunFailed(what, where=error.where, next=error.next) from error
     made = _made(run)
     progress.unchanged = made is None or not made.changes_rows
-    rows = statement_counts(statement.kind, made, before=run.context.target.rows(run.options.ref)) if made else {}
+    rows = (
+        statement_counts(statement.kind, made, before=run.context.target.rows(run.options.ref))
+        if made
+        else {}
+    )
     told = " ".join(statement.on(str(run.table), alias="").split())
     progress.record = replace(progress.record, rows=rows, message=told[:LONGEST_MESSAGE])

@@ -19,18 +19,19 @@ from lakebed.types import ColumnType, join_types, parse_type, read_iceberg_type
 _LONGEST_NAME = 255
 # Nested types are left to what is remembered of the zone.
 _TAKEN_FROM_TABLE = {
-    "boolean", "int", "bigint", "float", "double", "decimal", "string", "date", "timestamp", "timestamp_ntz", "binary",
+    "boolean", "int", "bigint", "float", "double", "decimal", "string", "date", "timestamp",
+    "timestamp_ntz", "binary",
 }  # fmt: skip
 
 
 def recall(run: ActiveRun, key: ZoneKey) -> RememberedTypes:
     """What is known of the columns of a zone's files, for this run.
 
-    The zone's columns are what published runs took them for. Those that the query hands on as they are, are what they are in
-    the table: each table decides for itself, and one from before zones were remembered begins with its own types. A full
-    refresh that may replace all columns (on_schema_change: sync) begins anew. Code that works with DuckDB reads the files itself:
+    The zone's columns are what published runs took them for. Those that the query hands on as they
+    are, are what they are in the table: each table decides for itself, and one from before zones
+    were remembered begins with its own types. A full refresh that may replace all columns
+    (on_schema_change: sync) begins anew. Code that works with DuckDB reads the files itself:
     nothing is taken for anything.
-
     """
     stored = run.services.records.zone_types(key[0]).get(key[1] or "", {})
     run.progress.zone_types[key] = stored
@@ -42,7 +43,11 @@ def recall(run: ActiveRun, key: ZoneKey) -> RememberedTypes:
     known = {name: parse_type(text) for name, text in stored.items()}
     types = known | {_spelt(name, known): type_ for name, type_ in own.items() if passed.has(name)}
     follows = _follows(run.spec, first=run.is_first_run, whole=run.options.full_refresh)
-    wanted = None if run.is_first_run else lambda name, before, after: _wanted(run, key[0], name, before, after)
+    wanted = (
+        None
+        if run.is_first_run
+        else lambda name, before, after: _wanted(run, key[0], name, before, after)
+    )
     return RememberedTypes(types, follows, wanted, _also(run, passed, known))
 
 
@@ -60,16 +65,25 @@ def without_rows(run: ActiveRun, key: ZoneKey) -> Mapping[str, ColumnType]:
 def learned(run: ActiveRun) -> tuple[ZoneTypes, ...]:
     """What the files of a run have shown that is not written down yet."""
     found = ((key, landed.checked) for key, landed in run.progress.landed.items() if landed.checked)
-    said = (ZoneTypes(key[0], key[1] or "", tuple(_learned(run, key, checked))) for key, checked in found)
+    said = (
+        ZoneTypes(key[0], key[1] or "", tuple(_learned(run, key, checked)))
+        for key, checked in found
+    )
     return tuple(types for types in said if types.columns)
 
 
 def _learned(run: ActiveRun, key: ZoneKey, checked: CheckedFiles) -> Iterator[ColumnTypeChange]:
-    stored = {name.casefold(): (name, text) for name, text in run.progress.zone_types.get(key, {}).items()}
+    stored = {
+        name.casefold(): (name, text) for name, text in run.progress.zone_types.get(key, {}).items()
+    }
     for name, type_ in checked.learned.items():
         spelt, before = stored.get(name.casefold(), (name, ""))
         if before and not _anew(run):
-            type_ = join_types(parse_type(before), type_) if name.casefold() in checked.widened else parse_type(before)
+            type_ = (
+                join_types(parse_type(before), type_)
+                if name.casefold() in checked.widened
+                else parse_type(before)
+            )
         if str(type_) != before and len(name) <= _LONGEST_NAME:
             yield ColumnTypeChange(spelt, before, str(type_))
 
@@ -86,7 +100,10 @@ def _passed(run: ActiveRun, key: ZoneKey) -> PassedColumns:
 
 def _own_columns(run: ActiveRun) -> dict[str, ColumnType]:
     """The columns of the run's table, save those that its strategy adds."""
-    metadata, added = run.context.target.metadata, {name for name, _ in run.spec.strategy.own_columns}
+    metadata, added = (
+        run.context.target.metadata,
+        {name for name, _ in run.spec.strategy.own_columns},
+    )
     return {column.name: type_ for column, type_ in _columns(metadata) if column.name not in added}
 
 
@@ -105,7 +122,11 @@ def _spelt(name: str, known: Mapping[str, ColumnType]) -> str:
 def _names(run: ActiveRun) -> frozenset[str]:
     """The names of the table's columns, casefolded; none while there is no table."""
     metadata = run.context.target.metadata
-    return frozenset(column.name.casefold() for column in metadata.columns) if metadata else frozenset()
+    return (
+        frozenset(column.name.casefold() for column in metadata.columns)
+        if metadata
+        else frozenset()
+    )
 
 
 def _also(run: ActiveRun, passed: PassedColumns, known: Mapping[str, ColumnType]) -> frozenset[str]:
@@ -129,13 +150,23 @@ def _follows(spec: PipelineSpec, *, first: bool, whole: bool) -> MayWiden | None
     return lambda before, after: replaces or can_accept(str(before), str(after))
 
 
-def _wanted(run: ActiveRun, zone: ZoneName, name: str, before: ColumnType, after: ColumnType) -> str:
+def _wanted(
+    run: ActiveRun, zone: ZoneName, name: str, before: ColumnType, after: ColumnType
+) -> str:
     """Another table that may take a file whose column needs a wider type: it can follow, or has
     another type already.
     """
-    others = [spec for spec in run.context.specs.values() if zone in spec.zone_names and spec.table != run.table]
+    others = [
+        spec
+        for spec in run.context.specs.values()
+        if zone in spec.zone_names and spec.table != run.table
+    ]
     catalog = run.services.placement.catalog
-    tables = catalog.metadata(catalog.pointers([spec.table for spec in others]).values()) if others else {}
+    tables = (
+        catalog.metadata(catalog.pointers([spec.table for spec in others]).values())
+        if others
+        else {}
+    )
     for spec in (spec for spec in others if spec.table in tables):
         follows = _follows(spec, first=False, whole=False)
         has = {column.name.casefold(): type_ for column, type_ in _columns(tables[spec.table])}

@@ -1,4 +1,6 @@
-"""The ledger (which replaces the list of consumed files), events, dropped tables, releases and care."""
+"""The ledger (which replaces the list of consumed files), events, dropped tables, releases and
+care.
+"""
 
 from lakebed.engines.database.schema.migration import Migration
 from lakebed.engines.database.schema.tables import (
@@ -16,10 +18,24 @@ from lakebed.engines.database.schema.tables import (
 
 MIGRATION = Migration(
     3,
-    creates=(holds, ledger, events, followers, dropped, releases, drafts, deleted_pipelines, care, checksums),
+    creates=(
+        holds,
+        ledger,
+        events,
+        followers,
+        dropped,
+        releases,
+        drafts,
+        deleted_pipelines,
+        care,
+        checksums,
+    ),
     then=(
-        "INSERT INTO lakebed_ledger (table_name, path, etag, run_id, zone, size, publication, state) "
-        "SELECT table_name, path, etag, run_id, zone, size, publication, 'taken' FROM lakebed_consumed",
+        (
+            "INSERT INTO lakebed_ledger (table_name, path, etag, run_id, zone, size, publication,"
+            " state) SELECT table_name, path, etag, run_id, zone, size, publication, 'taken' FROM"
+            " lakebed_consumed"
+        ),
         "DROP TABLE lakebed_consumed",
     ),
 )
