@@ -10,11 +10,11 @@ from tests.support.scale import SEED
 
 pytest_plugins = [
     "tests.servers.fixtures",
-    "tests.contracts.benches",
-    "tests.spark_sessions",
-    "tests.pipelines.lakes",
-    "tests.care.fsck.kept",
-    "tests.care.lakes",
+    "tests.support.benches",
+    "tests.support.spark_sessions",
+    "tests.support.lakes.pipeline_lake",
+    "tests.support.lakes.kept_lake",
+    "tests.support.lakes.care_lakes",
 ]
 
 # Tests start Spark with many sets of jars; an archive made in the background for each would only

@@ -16,9 +16,9 @@ from lakebed.errors import FileExists, NewerLake, UsageError
 from lakebed.names import TableName, ZoneName
 from lakebed.ports import UNPUBLISHED, ConsumedFile, Event, PublicationRecords, RunRecord
 from lakebed.settings import DATABASE_FILE, Settings
-from tests.care.fsck.kept import Kept
-from tests.pipelines.lakes import TestLake
 from tests.servers.postgres import Database
+from tests.support.lakes.kept_lake import Kept
+from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.tables import new_location
 
 
@@ -74,7 +74,6 @@ def destroy(kept: Kept) -> None:
     if database.is_sqlite:
         kept.lake.close()
         kept.bench.close()
-        kept.bench.__dict__.pop("iceberg", None)
         for file in kept.lake.root.folder.glob(f"{DATABASE_FILE}*"):
             file.unlink()
         return

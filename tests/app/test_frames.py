@@ -17,7 +17,7 @@ import pytest
 from lakebed.app import Lake
 from lakebed.errors import BadBatch
 from lakebed.query.results.pandas_frame import as_pandas
-from tests.pipelines.lakes import TestLake
+from tests.support.lakes.pipeline_lake import TestLake
 
 pytestmark = [pytest.mark.spark]
 

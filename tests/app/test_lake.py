@@ -23,11 +23,11 @@ from lakebed.errors import (
 )
 from lakebed.names import AssetKey, TableName, tables_of_assets
 from lakebed.settings import Root, Settings, logs_folder
-from tests.contracts.benches import sqlite_bench
 from tests.servers.postgres import Database
 from tests.servers.s3 import Bucket
 from tests.servers.seaweedfs import SeaweedServer
-from tests.spark_sessions import OpenSpark
+from tests.support.benches import sqlite_bench
+from tests.support.spark_sessions import OpenSpark
 from tests.support.tables import create_statement, new_location, publish_branch
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from lakebed.tables import published_snapshots
-from tests.app.fed import Fed
-from tests.care.fsck.kept import Kept
+from tests.support.lakes.fed_lake import Fed
+from tests.support.lakes.kept_lake import Kept
 from tests.support.scale import SCALE
 
 

@@ -25,10 +25,10 @@ from pyiceberg.types import LongType
 import lakebed
 from lakebed.errors import BadQuery, MissingExtra, UnknownName, UsageError
 from lakebed.ports import RemoveSnapshots
-from tests.contracts.benches import RealBench, postgres_bench, sqlite_bench
-from tests.engines.iceberg.histories import grow
 from tests.servers.postgres import Database
 from tests.servers.s3 import Bucket
+from tests.support.benches import RealBench, postgres_bench, sqlite_bench
+from tests.support.lakes.iceberg_histories import grow
 from tests.support.scale import SCALE
 
 _START = datetime(2024, 1, 1, tzinfo=UTC)

@@ -11,10 +11,10 @@ import lakebed
 from lakebed.errors import UsageError
 from lakebed.names import TableName
 from lakebed.ports import Pointer
-from tests.contracts.benches import sqlite_bench
-from tests.engines.iceberg.histories import ARROW, rows
 from tests.engines.iceberg.test_scanning import anything, files_with_rows, planned, sql
-from tests.spark_sessions import OpenSpark
+from tests.support.benches import sqlite_bench
+from tests.support.lakes.iceberg_histories import ARROW, rows
+from tests.support.spark_sessions import OpenSpark
 from tests.support.tables import create_statement
 
 pytestmark = [pytest.mark.spark]

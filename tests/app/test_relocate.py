@@ -14,11 +14,11 @@ import lakebed
 from lakebed.app import examine
 from lakebed.errors import DamagedTable, UsageError
 from lakebed.names import TableName
-from tests.care.fsck.kept import Kept
-from tests.contracts.benches import RealBench, postgres_bench, sqlite_bench
-from tests.pipelines.lakes import TestLake
 from tests.servers.postgres import Database
 from tests.servers.s3 import Bucket
+from tests.support.benches import RealBench, postgres_bench, sqlite_bench
+from tests.support.lakes.kept_lake import Kept
+from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.tables import snapshots_of
 
 

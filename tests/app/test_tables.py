@@ -10,7 +10,7 @@ import pytest
 import lakebed
 from lakebed.errors import BadName, LeaseHeld, NameTaken, UnknownName, UsageError
 from lakebed.names import TableName
-from tests.contracts.benches import RealBench, sqlite_bench
+from tests.support.benches import RealBench, sqlite_bench
 from tests.support.tables import new_location, snapshots_of
 
 ORDERS = "shop.silver.orders"

@@ -12,12 +12,12 @@ from lakebed.engines.duckdb import s3_secret
 from lakebed.engines.duckdb.extensions import extension
 from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, SandboxInputs, UntrustedLimits
 from lakebed.errors import BadQuery
-from tests.contracts.benches import RealBench, postgres_bench
 from tests.engines.duckdb.test_evolution import FIRST, SCHEMA, change_nested
 from tests.query.attacks import SECRET
-from tests.query.lakes import add_table
 from tests.servers.postgres import Database
 from tests.servers.s3 import Bucket
+from tests.support.benches import RealBench, postgres_bench
+from tests.support.lakes.query_lakes import add_table
 
 pytestmark = [pytest.mark.s3, pytest.mark.postgres]
 

@@ -7,7 +7,7 @@ import gzip
 import pytest
 
 from lakebed.names import ZoneName
-from tests.pipelines.lakes import TestLake
+from tests.support.lakes.pipeline_lake import TestLake
 
 pytestmark = pytest.mark.spark
 

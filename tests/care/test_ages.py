@@ -12,7 +12,7 @@ from lakebed.care.ages import expirable, let_go, needed, superseded
 from lakebed.names import TableName
 from lakebed.ports import MAIN, Event, RecordedEvent
 from lakebed.settings import TableCare
-from tests.care.histories import HOUR, START, History
+from tests.support.lakes.care_histories import HOUR, START, History
 from tests.support.scale import SCALE
 
 DAY = 24 * HOUR

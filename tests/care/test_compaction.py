@@ -4,8 +4,8 @@ nothing is due.
 
 import pytest
 
-from tests.care.lakes import CareLake, entry
-from tests.pipelines.lakes import TestLake
+from tests.support.lakes.care_lakes import CareLake, entry
+from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.tables import create_statement
 
 pytestmark = [pytest.mark.spark]

@@ -8,7 +8,7 @@ from lakebed.care.removal import dropped, expiry
 from lakebed.care.removal.removal import FOLDER
 from lakebed.errors import LakebedError
 from lakebed.tables import USED_MARKER
-from tests.care.lakes import CareLake, entry
+from tests.support.lakes.care_lakes import CareLake, entry
 from tests.support.tables import protected
 
 PURGE = {"only": ["purge_dropped", "finish_removal"]}

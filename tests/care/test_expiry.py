@@ -12,7 +12,7 @@ from lakebed.care.removal import expiry
 from lakebed.care.removal.removal import FOLDER, Removal, write_removal
 from lakebed.errors import LakebedError, PointerMoved
 from lakebed.ports import Files, InputPin, RemoveRef, RunRecord, SetRef
-from tests.care.lakes import CareLake, entry, states
+from tests.support.lakes.care_lakes import CareLake, entry, states
 from tests.support.tables import new_location
 
 EXPIRE = {"only": ["expire_snapshots"]}

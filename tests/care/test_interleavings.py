@@ -17,7 +17,7 @@ import pytest
 import lakebed
 from lakebed.names import TableName, new_run_id
 from lakebed.tables import published_snapshots
-from tests.contracts.benches import RealBench, ids, sqlite_bench
+from tests.support.benches import RealBench, ids, sqlite_bench
 from tests.support.scale import SCALE
 from tests.support.tables import new_location, protected, publish_branch
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from lakebed.care.removal.removal import FOLDER
 from lakebed.settings import Root
 from lakebed.tables import USED_MARKER
-from tests.care.lakes import CareLake
+from tests.support.lakes.care_lakes import CareLake
 from tests.support.scale import SCALE
 
 ROUNDS = 5 * SCALE
@@ -49,7 +49,7 @@ def killed(cared: CareLake, *, lines: int, after: float) -> bool:
     """Start care in a process of its own and kill it after it told so many steps and files; whether
     it died of that.
     """
-    command = [sys.executable, "-m", "tests.care.killed", str(cared.lake.root), "40"]
+    command = [sys.executable, "-m", "tests.support.killed_care", str(cared.lake.root), "40"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) as process:
         assert process.stdout
         for _ in range(lines):

@@ -14,8 +14,8 @@ from lakebed.care import CareResult
 from lakebed.errors import PointsElsewhere
 from lakebed.names import new_run_id
 from lakebed.settings import Root
-from tests.care.lakes import CareLake, entry, states
-from tests.contracts.benches import ids
+from tests.support.benches import ids
+from tests.support.lakes.care_lakes import CareLake, entry, states
 
 EXPIRE = {"only": ["expire_snapshots"]}
 PURGE = {"only": ["purge_dropped"]}

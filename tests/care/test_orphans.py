@@ -15,9 +15,9 @@ from lakebed.names import TableName
 from lakebed.ports import FileInfo, RunRecord
 from lakebed.settings import Root
 from lakebed.tables import USED_MARKER
-from tests.care.lakes import CareLake, entry, states
 from tests.servers.postgres import Database
 from tests.servers.s3 import Bucket
+from tests.support.lakes.care_lakes import CareLake, entry, states
 from tests.support.tables import new_location
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

@@ -12,7 +12,7 @@ from typing import Any
 
 from lakebed.names import TableName, ZoneName, new_run_id
 from lakebed.ports import Event, InputPin, RunRecord, RunState, Verdict
-from tests.care.lakes import CareLake, entry, states
+from tests.support.lakes.care_lakes import CareLake, entry, states
 
 
 def record(

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from lakebed.tables import published_snapshots
-from tests.pipelines.lakes import TestLake
+from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.scale import SCALE
 from tests.support.tables import protected
 

@@ -6,8 +6,8 @@ import pytest
 
 from lakebed.app import Lake
 from lakebed.care.removal.removal import FOLDER
-from tests.care.lakes import entry, states
-from tests.contracts.benches import RealBench
+from tests.support.benches import RealBench
+from tests.support.lakes.care_lakes import entry, states
 
 pytestmark = [pytest.mark.s3, pytest.mark.postgres]
 

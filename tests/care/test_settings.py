@@ -6,7 +6,7 @@ from lakebed.care import read_own_care
 from lakebed.errors import BadPipeline, BadSettings
 from lakebed.names import TableName
 from lakebed.settings import CareSettings, Root, Settings, TableCare, load_settings
-from tests.care.lakes import CareLake
+from tests.support.lakes.care_lakes import CareLake
 
 ORDERS = TableName("shop", "silver", "orders")
 

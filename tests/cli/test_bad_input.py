@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from lakebed.cli.main import app
-from tests.contracts.benches import sqlite_bench
+from tests.support.benches import sqlite_bench
 
 
 def refused(*arguments: str, **environment: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from tests.cli.shop import lakebed, make_shop, write
+from tests.support.lakes.shop import lakebed, make_shop, write
 
 pytestmark = pytest.mark.spark
 

@@ -16,7 +16,7 @@ from lakebed.app import open_lake
 from lakebed.cli.main import app
 from lakebed.names import TableName
 from lakebed.ports import InputPin, RunRecord
-from tests.contracts.benches import RealBench, sqlite_bench
+from tests.support.benches import RealBench, sqlite_bench
 
 
 def lakebed(*arguments: str) -> Result:

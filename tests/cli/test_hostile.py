@@ -23,8 +23,8 @@ from lakebed.pipelines.preview.preview import Preview
 from lakebed.pipelines.preview.selected import GateResults
 from lakebed.ports import CareEntry, Field, Phase, QuarantinedFile, RunRecord, Snapshot, Verdict
 from lakebed.tables import ColumnFigures, Example, TableDiff, Tables
-from tests.cli.shop import lakebed, write
-from tests.query.lakes import add_table, bench_of
+from tests.support.lakes.query_lakes import add_table, bench_of
+from tests.support.lakes.shop import lakebed, write
 
 EVIL = (
     "urn:id:5 00:ab:1c [red]a[/red] [/] [link=x]b[/link] 10:100:20"  # as a value, a name, a message

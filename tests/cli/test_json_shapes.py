@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from lakebed.cli.main import app
 from tests.cli.json_shapes import Line, described, differences
-from tests.cli.shop import lakebed, make_shop, write
+from tests.support.lakes.shop import lakebed, make_shop, write
 
 DESCRIBED = described()
 DEMO = {"lakebed demo"}  # tests/cli/test_demo.py runs it

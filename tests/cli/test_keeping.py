@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.shop import lakebed
-from tests.contracts.benches import sqlite_bench
+from tests.support.benches import sqlite_bench
+from tests.support.lakes.shop import lakebed
 
 
 @pytest.fixture

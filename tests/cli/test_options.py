@@ -17,7 +17,7 @@ from lakebed.errors import UsageError
 from lakebed.names import TableName
 from lakebed.pipelines import BuildResult, RunListener
 from lakebed.ports import RunRecord, RunState
-from tests.cli.shop import lakebed
+from tests.support.lakes.shop import lakebed
 
 TABLE = TableName("shop", "silver", "orders")
 Asked = list[tuple[tuple[str, ...], dict[str, Any]]]  # selectors and options of `lake.run`
@@ -107,10 +107,13 @@ def test_quiet_and_json_print_no_lines(asked: Asked) -> None:
 
 @pytest.mark.parametrize("is_terminal", [True, False])
 def test_a_bar_says_what_runs_on_a_terminal_only(
-    is_terminal: bool, capsys: pytest.CaptureFixture[str]
+    is_terminal: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     screen, seen = Screen(), io.StringIO()
-    screen.__dict__["errors"] = Console(file=seen, force_terminal=is_terminal, width=120)
+    console = Console(file=seen, force_terminal=is_terminal, width=120)
+    monkeypatch.setattr(Screen, "errors", console)
     showing = BuildProgress(screen)
     with showing.live():
         showing.listener.on_select((TABLE, TABLE))

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from tests.cli.shop import lakebed, make_shop, write
 from tests.cli.test_commands import HEAVY, WATCHED
+from tests.support.lakes.shop import lakebed, make_shop, write
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from lakebed.cli.main import app
-from tests.query.lakes import add_table, bench_of, make_lake
+from tests.support.lakes.query_lakes import add_table, bench_of, make_lake
 
 SCHEMA = pa.schema(
     [

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.shop import lakebed, make_shop, write
 from tests.cli.test_commands import HEAVY, WATCHED
+from tests.support.lakes.shop import lakebed, make_shop, write
 
 ORDERS = "pipelines/silver/orders"
 

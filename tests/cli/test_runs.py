@@ -14,7 +14,7 @@ from lakebed.names import TableName
 from lakebed.pipelines import BuildResult, RunOptions, RunServices
 from lakebed.ports import InputPin, Phase, QuarantinedFile, RunRecord, Verdict
 from lakebed.presentation.run import run_label
-from tests.cli.shop import lakebed
+from tests.support.lakes.shop import lakebed
 
 BEGAN = datetime(2026, 11, 15, 9, 30, tzinfo=UTC)
 ORDERS, TOTAL = TableName("shop", "silver", "orders"), TableName("shop", "gold", "total")

@@ -24,7 +24,7 @@ from lakebed.cli.main import app
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.sql.prompt import SqlCompleter, prompted
 from lakebed.cli.sql.shell import Shell, run_interactively
-from tests.contracts.benches import sqlite_bench
+from tests.support.benches import sqlite_bench
 
 
 @pytest.fixture

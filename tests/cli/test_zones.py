@@ -10,7 +10,7 @@ from lakebed.app import open_lake
 from lakebed.names import TableName, ZoneName, new_run_id
 from lakebed.ports import ColumnTypeChange, ConsumedFile, Publication, PublicationRecords, ZoneTypes
 from lakebed.tables import publish
-from tests.cli.shop import lakebed, make_shop, write
+from tests.support.lakes.shop import lakebed, make_shop, write
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from lakebed.errors import LeaseLost, PointerMoved, UsageError
 from lakebed.names import TableName, new_run_id
 from lakebed.ports import RemoveRef, RemoveSnapshots, SetProperties, SetRef, TableMetadata
 from lakebed.tables import find_point
-from tests.contracts.benches import Bench, RealBench
+from tests.support.benches import Bench, RealBench
 
 
 def a_name() -> str:

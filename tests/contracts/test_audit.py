@@ -17,7 +17,7 @@ from lakebed.ports import (
     RunRecord,
 )
 from lakebed.tables import publish
-from tests.contracts.benches import RealBench
+from tests.support.benches import RealBench
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 ORDERS, SUMS = TableName("shop", "silver", "orders"), TableName("shop", "gold", "sums")

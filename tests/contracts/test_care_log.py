@@ -9,7 +9,7 @@ import pytest
 
 from lakebed.ports import CareEntry, CareLog
 from lakebed.testing import MemoryCareLog
-from tests.contracts.benches import POSTGRES, SQLITE, _real
+from tests.support.benches import POSTGRES, SQLITE, _real
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 

@@ -7,7 +7,7 @@ from lakebed.names import TableName
 from lakebed.ports import Publication
 from lakebed.settings import RestCatalog
 from lakebed.tables import PublishRequest, plan_publication, publish
-from tests.contracts.benches import Bench, RealBench
+from tests.support.benches import Bench, RealBench
 
 
 def test_an_unknown_table_has_no_pointer(bench: Bench) -> None:

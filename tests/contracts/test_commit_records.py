@@ -18,7 +18,7 @@ from lakebed.ports import (
     ZoneTypes,
 )
 from lakebed.tables import PublishRequest, publish
-from tests.contracts.benches import Bench
+from tests.support.benches import Bench
 
 
 def a_file(bench: Bench, table: TableName, run_id: str) -> ConsumedFile:

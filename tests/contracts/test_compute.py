@@ -10,8 +10,8 @@ from lakebed.engines.files import FolderFiles
 from lakebed.engines.spark import SparkCompute, Staging
 from lakebed.settings import Settings
 from tests.contracts.compute import broken_promises
-from tests.engines.spark.lakes import new_lake
-from tests.spark_sessions import OpenSpark
+from tests.support.lakes.spark_lakes import new_lake
+from tests.support.spark_sessions import OpenSpark
 
 
 @pytest.mark.spark

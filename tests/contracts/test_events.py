@@ -10,7 +10,7 @@ import pytest
 from lakebed.names import TableName
 from lakebed.ports import Event, Events
 from lakebed.testing import MemoryEvents
-from tests.contracts.benches import POSTGRES, SQLITE, _real
+from tests.support.benches import POSTGRES, SQLITE, _real
 
 ORDERS, SUMS = TableName("shop", "silver", "orders"), TableName("shop", "gold", "sums")
 LONG = timedelta(hours=1)

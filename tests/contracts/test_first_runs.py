@@ -13,7 +13,7 @@ from lakebed.errors import Diverged
 from lakebed.names import TableName, new_run_id
 from lakebed.ports import RemoveRef
 from lakebed.tables import PublishRequest, amend, publish
-from tests.contracts.benches import Bench, RealBench
+from tests.support.benches import Bench, RealBench
 from tests.support.scale import SCALE
 
 

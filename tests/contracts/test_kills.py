@@ -5,8 +5,9 @@ from time import monotonic, sleep
 
 from lakebed.names import TableName
 from lakebed.tables import PublishRequest, publish, settle_publications
-from tests.contracts.benches import RealBench
-from tests.contracts.workers import (
+from tests.support.benches import RealBench
+from tests.support.scale import SCALE
+from tests.support.workers import (
     answer,
     dying_rest_publisher,
     killed,
@@ -14,7 +15,6 @@ from tests.contracts.workers import (
     started,
     until,
 )
-from tests.support.scale import SCALE
 
 KILLS = 20 * SCALE
 

@@ -6,8 +6,8 @@ import signal
 import pytest
 
 from lakebed.errors import LeaseHeld
-from tests.contracts.benches import RealBench
-from tests.contracts.workers import answer, holder, killed, started, until
+from tests.support.benches import RealBench
+from tests.support.workers import answer, holder, killed, started, until
 
 
 def test_the_loser_is_told_which_process_holds_the_lease(real_bench: RealBench) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from lakebed.errors import LeaseHeld, LeaseLost
 from lakebed.tables import hold_lease
-from tests.contracts.benches import Bench, RealBench
+from tests.support.benches import Bench, RealBench
 
 
 def test_a_free_lease_is_taken_and_told(bench: Bench) -> None:

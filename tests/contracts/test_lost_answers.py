@@ -7,11 +7,11 @@ import pytest
 from lakebed.errors import CatalogUnreachable, LeaseHeld, LeaseLost
 from lakebed.settings import PostgresCatalog, Root, Settings
 from lakebed.tables import PublishRequest, hold_lease, publish
-from tests.contracts.benches import RealBench
-from tests.contracts.workers import until
 from tests.servers.lossy import Fate, faulty_way, lossy_way
 from tests.servers.postgres import Database
 from tests.servers.processes import LOOPBACK
+from tests.support.benches import RealBench
+from tests.support.workers import until
 
 pytestmark = pytest.mark.postgres
 

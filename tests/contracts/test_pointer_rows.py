@@ -17,7 +17,7 @@ from lakebed.ports import (
     PointerRows,
     RefMove,
 )
-from tests.contracts.benches import RealBench
+from tests.support.benches import RealBench
 
 
 def found(rows: PointerRows) -> dict[str, PointerRow]:

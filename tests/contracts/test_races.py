@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lakebed.names import TableName
-from tests.contracts.benches import RealBench
-from tests.contracts.workers import answer, appender, publisher, started
-from tests.spark_sessions import OpenSpark
+from tests.support.benches import RealBench
 from tests.support.scale import SCALE
+from tests.support.spark_sessions import OpenSpark
+from tests.support.workers import answer, appender, publisher, started
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

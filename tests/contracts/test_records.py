@@ -29,7 +29,7 @@ from lakebed.ports import (
     ZoneTypes,
 )
 from lakebed.tables import PublishRequest, publish
-from tests.contracts.benches import Bench
+from tests.support.benches import Bench
 
 ZONE = ZoneName("shop", "orders")
 

@@ -12,7 +12,7 @@ from lakebed.errors import Conflict
 from lakebed.names import TableName
 from lakebed.ports import Draft, Release, Releases
 from lakebed.testing import MemoryReleases
-from tests.contracts.benches import POSTGRES, SQLITE, _real
+from tests.support.benches import POSTGRES, SQLITE, _real
 
 NOW = datetime(2026, 11, 15, 12, 30, 15, 123457, tzinfo=UTC)
 ORDERS, RATES = TableName("shop", "silver", "orders"), TableName("shop", "bronze", "rates")

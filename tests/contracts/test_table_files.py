@@ -19,7 +19,7 @@ from lakebed.ports import (
     Snapshot,
 )
 from lakebed.settings import normalized_location
-from tests.contracts.benches import RealBench
+from tests.support.benches import RealBench
 
 
 def pointer(bench: RealBench, table: TableName) -> Pointer:

@@ -10,8 +10,8 @@ from typing import Any
 
 from lakebed.names import ZoneName
 from lakebed.tables import settle_publications
-from tests.contracts.benches import RealBench
 from tests.servers.postgres import Database
+from tests.support.benches import RealBench
 
 PACKED = Path(__file__).with_name("publication.json")
 FIRST, SECOND = "01a1e369b9b05fe9f5308b334c13bb2a", "01a1e369b9b15fe9f5308b334c13bb2b"

@@ -9,7 +9,7 @@ import pytest
 
 from lakebed.engines.spark import close_session, open_session
 from lakebed.settings import Root, Settings
-from tests.landing.zones import Zone, folder_zone
+from tests.support.lakes.landing_zones import Zone, folder_zone
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,7 +6,9 @@ from lakebed.engines.files import open_files
 from lakebed.landing import archive_files
 from lakebed.landing.plan import Move
 from lakebed.settings import Settings
-from tests.landing.zones import (
+from tests.servers.s3 import Bucket
+from tests.servers.seaweedfs import SeaweedServer
+from tests.support.lakes.landing_zones import (
     ODD_FILES,
     ZONE,
     SparkReader,
@@ -16,9 +18,7 @@ from tests.landing.zones import (
     reasons,
     zipped,
 )
-from tests.servers.s3 import Bucket
-from tests.servers.seaweedfs import SeaweedServer
-from tests.spark_sessions import OpenSpark
+from tests.support.spark_sessions import OpenSpark
 
 pytestmark = [pytest.mark.spark, pytest.mark.s3]
 

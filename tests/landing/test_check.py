@@ -18,7 +18,7 @@ from lakebed.names import ZoneName
 from lakebed.ports import Field, FileGroup, FileInfo, FileRows, UnreadableFiles
 from lakebed.testing import MemoryFiles
 from lakebed.types import parse_type
-from tests.landing.zones import cut, zipped
+from tests.support.lakes.landing_zones import cut, zipped
 
 ZONE = ZoneName("shop", "orders")
 

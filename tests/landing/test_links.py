@@ -11,7 +11,7 @@ from lakebed.landing import link_files
 from lakebed.names import ZoneName
 from lakebed.ports import Files
 from lakebed.testing import MemoryFiles
-from tests.landing.zones import zipped
+from tests.support.lakes.landing_zones import zipped
 
 ZONE = ZoneName("shop", "api_data")
 NAMES = ("a.json", "sub/a.json", 'it\'s "quoted".json', "st*r[1].json", "ü #%20.json", "z.json.gz")

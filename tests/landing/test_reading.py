@@ -10,7 +10,7 @@ import pytest
 
 from lakebed.errors import BadFiles
 from lakebed.landing import open_zone, require_unchanged
-from tests.landing.zones import (
+from tests.support.lakes.landing_zones import (
     ODD_FILES,
     RUN,
     ZONE,

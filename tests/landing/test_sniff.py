@@ -12,7 +12,7 @@ from lakebed.landing.formats.sniff import sniff, sniff_all
 from lakebed.landing.formats.sniffed import BadFile, SniffedFile
 from lakebed.landing.formats.verify import find_damage
 from lakebed.testing import MemoryFiles
-from tests.landing.zones import cut, parquet, zipped
+from tests.support.lakes.landing_zones import cut, parquet, zipped
 
 BIG = "id,name\n" + "".join(f"{number},name {number * 7919 % 100003}\n" for number in range(20_000))
 

@@ -22,7 +22,11 @@ from lakebed.app import create_lake, open_lake
 from lakebed.engines.files import open_files
 from lakebed.engines.spark import needed_jars, session_conf
 from lakebed.settings import PostgresCatalog, Root, Settings
-from tests.canaries import (
+from tests.servers.postgres import Database, PostgresServer
+from tests.servers.processes import LOOPBACK, free_ports
+from tests.servers.s3 import Bucket
+from tests.servers.spark import Cluster, connect_server, documented_defaults, standalone
+from tests.support.canaries import (
     children,
     command_lines,
     files,
@@ -32,13 +36,9 @@ from tests.canaries import (
     sightings,
     surroundings,
 )
-from tests.canaries import rows as rows_kept
-from tests.engines.spark.lakes import jvm_of, listens_on
-from tests.pipelines.site import Site
-from tests.servers.postgres import Database, PostgresServer
-from tests.servers.processes import LOOPBACK, free_ports
-from tests.servers.s3 import Bucket
-from tests.servers.spark import Cluster, connect_server, documented_defaults, standalone
+from tests.support.canaries import rows as rows_kept
+from tests.support.lakes.spark_lakes import jvm_of, listens_on
+from tests.support.production_site import Site
 
 pytestmark = [pytest.mark.spark, pytest.mark.s3, pytest.mark.postgres]
 

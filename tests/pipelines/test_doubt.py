@@ -10,7 +10,7 @@ import pytest
 
 from lakebed.errors import CatalogUnreachable, LakebedError
 from lakebed.ports import RunRecord
-from tests.pipelines.lakes import TestLake
+from tests.support.lakes.pipeline_lake import TestLake
 
 pytestmark = pytest.mark.spark
 
@@ -48,17 +48,8 @@ class Doubt:
 
     def run(self, *, together: bool = False, **flaky: Any) -> tuple[RunRecord, ...]:
         """Run with these stores instead."""
-        self._use(replace(self.stores, **flaky))
-        try:
+        with self.shop.over(replace(self.stores, **flaky)):
             return tuple(self.shop.run(together=together).values())
-        finally:
-            self._use(self.stores)
-
-    def _use(self, stores: Any) -> None:
-        lake = self.shop.lake
-        lake.__dict__["stores"] = stores
-        for made in ("_placement", "_run_services", "tables", "pipelines", "runs"):
-            lake.__dict__.pop(made, None)
 
     def runs(self, name: str) -> list[str]:
         return [run.state for run in self.stores.records.runs(table=self.shop.table(name))]

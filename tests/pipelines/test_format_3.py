@@ -13,8 +13,8 @@ import pytest
 import lakebed
 from lakebed.errors import BadQuery, UsageError
 from lakebed.names import TableName
-from tests.care.lakes import entry
-from tests.pipelines.lakes import TestLake
+from tests.support.lakes.care_lakes import entry
+from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.tables import create_statement
 
 pytestmark = [pytest.mark.spark]

@@ -4,7 +4,7 @@ import pytest
 
 from lakebed.errors import BadPipeline
 from lakebed.quality import SAMPLE
-from tests.pipelines.lakes import TestLake
+from tests.support.lakes.pipeline_lake import TestLake
 
 pytestmark = pytest.mark.spark
 

@@ -12,7 +12,7 @@ from lakebed.errors import (
     UnknownName,
     UsageError,
 )
-from tests.pipelines.lakes import TestLake
+from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.tables import snapshots_of
 
 pytestmark = [pytest.mark.spark]

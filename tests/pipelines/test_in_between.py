@@ -10,7 +10,7 @@ import pytest
 
 from lakebed.pipelines import RunListener
 from lakebed.pipelines.planning.steps import PrepareSchema, RunGate
-from tests.pipelines.lakes import TestLake
+from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.tables import create_statement
 
 pytestmark = pytest.mark.spark

@@ -16,7 +16,7 @@ from lakebed.pipelines.planning.pins import Pins, TargetTable
 from lakebed.pipelines.planning.watermark import Watermark
 from lakebed.ports import MAIN, Snapshot, SnapshotRef, TableMetadata
 from lakebed.tables import STRATEGIES
-from tests.pipelines.lakes import TestLake
+from tests.support.lakes.pipeline_lake import TestLake
 
 TABLE, NOW = TableName("shop", "silver", "a"), datetime(2026, 11, 15, tzinfo=UTC)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipelines.lakes import TestLake
+from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.scale import rotated
 
 pytestmark = pytest.mark.spark
@@ -58,7 +58,7 @@ def killed(lake: Path, when: str, step: str, *more: str) -> None:
     """A run that dies there; its lease is short, so that the next one need not wait."""
     environment = {**os.environ, "LAKEBED_LEASE_LIMIT_SECONDS": "1", "LAKEBED_SPARK_QUICK": "true"}
     environment.pop("LAKEBED_TEST_NO_ARCHIVE", None)
-    command = [sys.executable, "-m", "tests.pipelines.killed", str(lake), when, step, *more]
+    command = [sys.executable, "-m", "tests.support.killed_run", str(lake), when, step, *more]
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, check=False, timeout=180
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipelines.lakes import TestLake
+from tests.support.lakes.pipeline_lake import TestLake
 
 pytestmark = pytest.mark.spark
 

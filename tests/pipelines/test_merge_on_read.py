@@ -8,9 +8,9 @@ from lakebed.care.compaction import refuse_lost_rows
 from lakebed.errors import RunFailed
 from lakebed.names import TableName
 from lakebed.ports import Snapshot
-from tests.care.lakes import entry
-from tests.pipelines.lakes import TestLake
 from tests.query.test_deletes import MERGE_ON_READ
+from tests.support.lakes.care_lakes import entry
+from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.tables import create_statement
 
 FILES = 6

@@ -5,7 +5,7 @@ import json
 import pyarrow as pa
 import pytest
 
-from tests.pipelines.lakes import TestLake
+from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.tables import snapshots_of
 
 pytestmark = [pytest.mark.spark]

@@ -13,10 +13,10 @@ from lakebed.engines.files import open_files
 from lakebed.engines.spark import SparkCompute, Staging
 from lakebed.errors import CatalogUnreachable
 from lakebed.settings import FilesSettings, PostgresCatalog, Root, Settings
-from tests.contracts.workers import until
 from tests.servers.postgres import Database, PostgresServer
-from tests.spark_sessions import OpenSpark
 from tests.support.scale import SCALE
+from tests.support.spark_sessions import OpenSpark
+from tests.support.workers import until
 
 pytestmark = [pytest.mark.spark, pytest.mark.postgres]
 

@@ -9,7 +9,7 @@ import pytest
 
 from lakebed.errors import BadQuery, CatalogUnreachable
 from lakebed.ports import MAIN, RunRecord
-from tests.pipelines.lakes import TestLake
+from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.tables import create_statement, snapshots_of
 
 pytestmark = pytest.mark.spark
@@ -295,10 +295,8 @@ def test_an_append_whose_acknowledgement_was_lost_is_committed_once(
     )
     shop.run_one("bronze.orders")
     stores = shop.lake.stores
-    shop.lake.__dict__["stores"] = replace(stores, catalog=_Losing(stores.catalog, lost))
-    for made in ("_placement", "_run_services", "pipelines"):
-        shop.lake.__dict__.pop(made, None)
-    shop.run_one("bronze.orders")
+    with shop.over(replace(stores, catalog=_Losing(stores.catalog, lost))):
+        shop.run_one("bronze.orders")
     assert ids(shop, "bronze.orders") == [1, 1]
     assert shop.snapshots("bronze.orders") == 2
     assert (

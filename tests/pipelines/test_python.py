@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.pipelines.lakes import TestLake
+from tests.support.lakes.pipeline_lake import TestLake
 
 pytestmark = pytest.mark.spark
 

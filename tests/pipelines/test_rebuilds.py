@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.pipelines.lakes import Rows, TestLake
+from tests.support.lakes.pipeline_lake import Rows, TestLake
 
 pytestmark = pytest.mark.spark
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from tests.pipelines.lakes import TestLake
+from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.scale import SCALE
 
 pytestmark = pytest.mark.spark

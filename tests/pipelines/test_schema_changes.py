@@ -9,7 +9,7 @@ import pytest
 
 from lakebed.pipelines.planning.plan_text import step_text
 from lakebed.ports import RunRecord
-from tests.pipelines.lakes import TestLake
+from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.scale import rotated
 
 pytestmark = pytest.mark.spark

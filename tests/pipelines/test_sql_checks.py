@@ -9,7 +9,7 @@ import pytest
 
 from lakebed.errors import BadPipeline
 from lakebed.ports import RunRecord
-from tests.pipelines.lakes import TestLake
+from tests.support.lakes.pipeline_lake import TestLake
 
 ONE = "silver.orders"
 
@@ -21,7 +21,7 @@ def drafts(tmp_path: Path) -> Iterator[TestLake]:
     made.land("orders", "a.csv", "id,at\n1,2026-01-01\n")
     made.pipeline("bronze.orders", "SELECT id, at, 'x' AS label FROM {{ landing_zone('orders') }}")
     yield made
-    assert "spark" not in made.lake.__dict__  # nothing here may have started it
+    assert "spark" not in vars(made.lake)  # nothing here may have started it
     made.lake.close()
 
 

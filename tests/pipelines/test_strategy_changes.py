@@ -9,8 +9,8 @@ import pytest
 
 from lakebed.errors import BadBatch
 from lakebed.ports import OWN_COLUMNS
-from tests.pipelines.lakes import TestLake
 from tests.pipelines.test_promises import UPSERT, query
+from tests.support.lakes.pipeline_lake import TestLake
 
 pytestmark = pytest.mark.spark
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from lakebed.app import open_lake
-from tests.pipelines.lakes import TestLake
+from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.scale import SCALE
 
 pytestmark = pytest.mark.spark

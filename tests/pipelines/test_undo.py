@@ -3,7 +3,7 @@
 import pytest
 
 from lakebed.errors import LeaseHeld, UsageError
-from tests.pipelines.lakes import TestLake
+from tests.support.lakes.pipeline_lake import TestLake
 
 pytestmark = [pytest.mark.spark]
 

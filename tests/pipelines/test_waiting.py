@@ -10,7 +10,7 @@ from lakebed.names import TableName
 from lakebed.pipelines import Build, RunListener, RunOptions, run_each, run_together
 from lakebed.ports import Lease
 from lakebed.tables import LeaseWait, hold_lease
-from tests.pipelines.lakes import TestLake
+from tests.support.lakes.pipeline_lake import TestLake
 
 ORDERS = "shop.silver.orders"
 

@@ -12,8 +12,8 @@ import pytest
 from lakebed.errors import BadPipeline
 from lakebed.pipelines.planning.watermark import watermark_of
 from lakebed.settings import Settings
-from tests.engines.spark.lakes import new_lake
-from tests.spark_sessions import OpenSpark
+from tests.support.lakes.spark_lakes import new_lake
+from tests.support.spark_sessions import OpenSpark
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from lakebed.names import TableName, duckdb_identifier
 from lakebed.ports import Scan
 from lakebed.query.planning.plan import PlannedTable, ReadTarget
 from lakebed.settings import normalized_location
-from tests.contracts.benches import RealBench
-from tests.query.lakes import add_table, bench_of, make_lake
+from tests.support.benches import RealBench
+from tests.support.lakes.query_lakes import add_table, bench_of, make_lake
 from tests.support.scale import SCALE
 
 KINDS = {

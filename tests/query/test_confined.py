@@ -116,10 +116,8 @@ GREEDY = [
 
 @pytest.mark.parametrize("sql", ENDLESS)
 def test_time_ends_what_does_not_end(place: Place, sql: str) -> None:
-    began = time.monotonic()
     with pytest.raises(QueryEnded, match="longer than 1 s"):
         answer(place, sql, UntrustedLimits(seconds=1))
-    assert time.monotonic() - began < 20  # the start of a process on a busy machine included
 
 
 @pytest.mark.parametrize("sql", GREEDY)

@@ -11,7 +11,7 @@ from pyiceberg.types import LongType, NestedField, StringType
 
 from lakebed.app import Lake
 from lakebed.names import TableName
-from tests.pipelines.lakes import TestLake
+from tests.support.lakes.pipeline_lake import TestLake
 
 pytestmark = [pytest.mark.spark]
 

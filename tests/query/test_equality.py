@@ -12,9 +12,9 @@ import pytest
 
 from lakebed.app import Lake
 from lakebed.names import TableName, spark_identifier
-from tests.pipelines.lakes import TestLake
 from tests.query.matrix import COMPARED, ODD, TYPES, Predicate, predicates, rows
-from tests.query.trio import TABLE, Row, Trio, schema
+from tests.support.lakes.pipeline_lake import TestLake
+from tests.support.lakes.three_readers import TABLE, Row, Trio, schema
 from tests.support.scale import SCALE, rotated
 
 pytestmark = [pytest.mark.spark]

@@ -16,10 +16,10 @@ from pyiceberg.types import LongType
 
 from lakebed.engines.iceberg.catalog.jdbc_rows import Swap
 from lakebed.engines.iceberg.metadata.documents import read_document, write_document
-from tests.pipelines.lakes import TestLake
 from tests.query.matrix import COMPARED, TYPES, Predicate, predicates, rows
 from tests.query.test_deletes import MERGE_ON_READ
-from tests.query.trio import TABLE, Row, Trio, read
+from tests.support.lakes.pipeline_lake import TestLake
+from tests.support.lakes.three_readers import TABLE, Row, Trio, read
 
 pytestmark = [pytest.mark.spark]
 

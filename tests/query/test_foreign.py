@@ -14,8 +14,8 @@ from lakebed.cli.main import app
 from lakebed.errors import BadQuery, UnknownName, UsageError
 from lakebed.ports import Pointer
 from lakebed.settings import RestCatalog
-from tests.contracts.benches import RealBench, ids
-from tests.query.lakes import bench_of, make_lake
+from tests.support.benches import RealBench, ids
+from tests.support.lakes.query_lakes import bench_of, make_lake
 
 DEEP = ("A", "b", "c", "deep")
 ODD = [

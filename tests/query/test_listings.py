@@ -10,7 +10,7 @@ import pytest
 
 from lakebed.app import Lake
 from lakebed.errors import BadQuery
-from tests.query.lakes import add_table, bench_of, make_lake
+from tests.support.lakes.query_lakes import add_table, bench_of, make_lake
 from tests.support.tables import snapshots_of
 
 SCHEMA = pa.schema(

@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from lakebed.app import Lake
-from tests.contracts.benches import ids
-from tests.query.lakes import add_table, bench_of, make_lake
 from tests.query.writing import ROWS, publish_together
+from tests.support.benches import ids
+from tests.support.lakes.query_lakes import add_table, bench_of, make_lake
 from tests.support.scale import SCALE
 
 READERS = 8

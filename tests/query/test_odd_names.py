@@ -14,8 +14,8 @@ from pyiceberg.types import LongType
 from lakebed.app import Lake
 from lakebed.names import TableName, duckdb_identifier
 from lakebed.settings import normalized_location
-from tests.query.lakes import add_table, bench_of, make_lake
 from tests.query.odd_names import FLAT, NAMES, SCHEMA, paths, row, rows
+from tests.support.lakes.query_lakes import add_table, bench_of, make_lake
 
 NEW, ALTERED = TableName("shop", "silver", "never-altered"), TableName("shop", "silver", "altered")
 ADDED, RENAMED, AGAIN = "add-ed", "re named", "a-b"

@@ -13,7 +13,7 @@ from lakebed.errors import BadQuery, UnknownName
 from lakebed.names import TableName
 from lakebed.ports import Pointer
 from lakebed.query.request import QueryRequest
-from tests.query.lakes import add_table, bench_of, make_lake, plain_copy
+from tests.support.lakes.query_lakes import add_table, bench_of, make_lake, plain_copy
 from tests.support.tables import snapshots_of
 
 SCHEMA = pa.schema(

@@ -14,7 +14,7 @@ import pytest
 
 from lakebed.app import Lake
 from lakebed.query.request import QueryRequest
-from tests.query.lakes import add_table, bench_of, make_lake, plain_copy, random_rows
+from tests.support.lakes.query_lakes import add_table, bench_of, make_lake, plain_copy, random_rows
 from tests.support.scale import SCALE
 from tests.support.tables import snapshots_of
 

@@ -16,8 +16,8 @@ from lakebed.app import Lake
 from lakebed.errors import BadQuery, FileMissing, UnknownName, UsageError
 from lakebed.names import TableName
 from lakebed.query.results.result import QueryResult
-from tests.contracts.benches import ids
-from tests.query.lakes import add_table, bench_of, make_lake
+from tests.support.benches import ids
+from tests.support.lakes.query_lakes import add_table, bench_of, make_lake
 from tests.support.tables import snapshots_of
 
 ID = pa.schema([pa.field("id", pa.int64())])

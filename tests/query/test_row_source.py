@@ -11,7 +11,7 @@ import pytest
 from lakebed.app import Lake
 from lakebed.query.lazy.table import LazyTable
 from lakebed.query.results.result import QueryResult
-from tests.query.lakes import add_table, bench_of, make_lake
+from tests.support.lakes.query_lakes import add_table, bench_of, make_lake
 
 WORDS = pa.schema([pa.field("id", pa.int64()), pa.field("word", pa.string())])
 ROWS = [(0, "<b>"), (1, None), (2, "x" * 200)]

@@ -10,11 +10,11 @@ import pytest
 
 from lakebed.app import Lake
 from lakebed.errors import BadQuery
-from tests.query.lakes import add_table, bench_of, make_lake, plain_copy
 from tests.query.statements import STATEMENTS
 from tests.query.statements.expressions import PARAMETERS
 from tests.query.statements.ground import SCHEMAS, parts
 from tests.query.statements.shapes import ONLY_COLUMNS, REFUSED
+from tests.support.lakes.query_lakes import add_table, bench_of, make_lake, plain_copy
 from tests.support.tables import snapshots_of
 
 DOCS = Path(__file__).parents[2] / "docs" / "reading.md"

@@ -15,7 +15,7 @@ from lakebed.app import Lake
 from lakebed.names import TableName
 from lakebed.ports import Column, Snapshot, TableMetadata
 from lakebed.tables import as_of_schema
-from tests.query.lakes import add_table, bench_of, make_lake
+from tests.support.lakes.query_lakes import add_table, bench_of, make_lake
 
 ROWS = pa.table(
     {"id": pa.array([1, 2], pa.int64()), "old": ["a", "b"], "gone": pa.array([7, 8], pa.int32())}

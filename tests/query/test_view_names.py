@@ -11,7 +11,7 @@ from lakebed.app import Lake
 from lakebed.cli.main import app
 from lakebed.engines.database.schema import iceberg_tables
 from lakebed.errors import NameTaken, UnknownName
-from tests.query.lakes import bench_of, make_lake
+from tests.support.lakes.query_lakes import bench_of, make_lake
 from tests.support.tables import new_location
 
 SQL = "SELECT id FROM lake.shop.silver.orders WHERE id > 1"

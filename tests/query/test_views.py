@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from lakebed.app import Lake
 from lakebed.cli.main import app
 from lakebed.errors import BadQuery, UnknownName, UsageError
-from tests.pipelines.lakes import TestLake
-from tests.query.lakes import add_table, bench_of
+from tests.support.lakes.pipeline_lake import TestLake
+from tests.support.lakes.query_lakes import add_table, bench_of
 
 pytestmark = [pytest.mark.spark]
 

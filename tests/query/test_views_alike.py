@@ -12,9 +12,9 @@ from lakebed.errors import LakebedError
 from lakebed.names import TableName
 from lakebed.ports import Column
 from lakebed.query.views.spark_selects import translate_view
-from tests.pipelines.lakes import TestLake
-from tests.query.lakes import add_table, bench_of
 from tests.query.odd_rows import SCHEMA, odd_rows, told
+from tests.support.lakes.pipeline_lake import TestLake
+from tests.support.lakes.query_lakes import add_table, bench_of
 
 pytestmark = [pytest.mark.spark]
 

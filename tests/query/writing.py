@@ -4,8 +4,8 @@ from pathlib import Path
 
 from lakebed.app import open_lake
 from lakebed.names import new_run_id
-from tests.contracts.benches import ids
-from tests.query.lakes import bench_of
+from tests.support.benches import ids
+from tests.support.lakes.query_lakes import bench_of
 from tests.support.tables import publish_branch
 
 ROWS = 10

@@ -22,10 +22,10 @@ from lakebed.sql.checking.functions import spark_functions
 from lakebed.sql.parsing.lexer import TokenKind, lex
 from lakebed.sql.parsing.syntax import find_stop
 from lakebed.sql.parsing.tokens import spark_tokens
-from tests.engines.spark.lakes import new_lake
-from tests.spark_sessions import OpenSpark
 from tests.sql.queries import COMMENTS, SNAPSHOT, VALID, WRONG_NAMES, WRONG_SYNTAX
+from tests.support.lakes.spark_lakes import new_lake
 from tests.support.scale import SCALE
+from tests.support.spark_sessions import OpenSpark
 
 pytestmark = pytest.mark.spark
 

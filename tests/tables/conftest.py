@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lakebed.settings import Settings
-from tests.engines.spark.lakes import new_lake
-from tests.spark_sessions import OpenSpark
+from tests.support.lakes.spark_lakes import new_lake
+from tests.support.spark_sessions import OpenSpark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

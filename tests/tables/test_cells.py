@@ -21,7 +21,7 @@ from lakebed.tables.merging.strategies import (
     SoftDelete,
     Strategy,
 )
-from tests.tables.lab import ONLY_HERE, Lab
+from tests.support.lakes.strategy_lab import ONLY_HERE, Lab
 from tests.tables.oracle import Row
 
 if TYPE_CHECKING:

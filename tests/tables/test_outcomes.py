@@ -8,7 +8,7 @@ import pytest
 from lakebed.ports import Field
 from lakebed.tables.merging.keys import row_counts
 from lakebed.tables.merging.strategies import DeleteInsert, InsertOverwrite, Scd2, Strategy
-from tests.tables.lab import Lab
+from tests.support.lakes.strategy_lab import Lab
 from tests.tables.oracle import Row, Rows
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 
 from lakebed.names import TableName
 from lakebed.tables import SnapshotGuard
-from tests.contracts.benches import RealBench, sqlite_bench
+from tests.support.benches import RealBench, sqlite_bench
 
 ORDERS = TableName("shop", "silver", "orders")
 

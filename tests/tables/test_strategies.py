@@ -31,8 +31,8 @@ from lakebed.tables.merging.strategies import (
     SoftDelete,
     Strategy,
 )
+from tests.support.lakes.strategy_lab import ONLY_HERE, STAGED, Lab
 from tests.support.scale import SCALE
-from tests.tables.lab import ONLY_HERE, STAGED, Lab
 from tests.tables.oracle import (
     Row,
     Rows,

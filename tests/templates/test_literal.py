@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from lakebed.settings import Root, Settings
 from lakebed.templates import escaped, literal
-from tests.spark_sessions import OpenSpark
+from tests.support.spark_sessions import OpenSpark
 
 TEXTS = [
     "",

@@ -16,10 +16,10 @@ from lakebed.names import TableName, new_run_id
 from lakebed.pipelines.planning.hidden_tables import hidden_table
 from lakebed.pipelines.releases.content import object_path
 from lakebed.ports import ChangeRecords, Event, InputPin, Release, RunRecord, SetRef
-from tests.care.fsck.kept import Kept, flip
-from tests.cli.shop import lakebed
-from tests.contracts.benches import RealBench
-from tests.pipelines.lakes import TestLake
+from tests.support.benches import RealBench
+from tests.support.lakes.kept_lake import Kept, flip
+from tests.support.lakes.pipeline_lake import TestLake
+from tests.support.lakes.shop import lakebed
 from tests.support.tables import publish_branch, snapshots_of
 
 

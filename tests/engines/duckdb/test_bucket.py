@@ -10,11 +10,11 @@ from lakebed.app import Lake
 from lakebed.engines.duckdb import s3_secret
 from lakebed.errors import LakebedError
 from lakebed.settings import FilesSettings, Root
-from tests.contracts.benches import RealBench, postgres_bench
 from tests.engines.duckdb.test_evolution import FIRST, SCHEMA, change_nested
-from tests.query.lakes import add_table
 from tests.servers.postgres import Database
 from tests.servers.s3 import Bucket
+from tests.support.benches import RealBench, postgres_bench
+from tests.support.lakes.query_lakes import add_table
 
 
 def test_a_folder_needs_no_secret(tmp_path: object) -> None:

@@ -16,8 +16,8 @@ from lakebed.engines.duckdb.untrusted.child_pool import ChildPool
 from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, SandboxInputs
 from lakebed.engines.duckdb.untrusted.engine import ConfinedEngine
 from lakebed.errors import BadQuery
-from tests.contracts.benches import ids
-from tests.query.lakes import add_table, bench_of, make_lake
+from tests.support.benches import ids
+from tests.support.lakes.query_lakes import add_table, bench_of, make_lake
 
 
 def answered(children: ChildPool, sql: str = "SELECT 42 AS x") -> int:

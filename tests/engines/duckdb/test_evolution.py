@@ -14,8 +14,8 @@ from pyiceberg.types import DecimalType, DoubleType, LongType, StringType
 
 from lakebed.app import Lake
 from lakebed.names import TableName
-from tests.contracts.benches import RealBench
-from tests.query.lakes import add_table, bench_of, make_lake
+from tests.support.benches import RealBench
+from tests.support.lakes.query_lakes import add_table, bench_of, make_lake
 
 SCHEMA = pa.schema(
     [

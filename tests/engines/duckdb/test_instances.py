@@ -16,8 +16,8 @@ from lakebed.engines.duckdb import DuckEngine
 from lakebed.engines.duckdb.instance_pool import InstancePool
 from lakebed.names import TableName
 from lakebed.query.request import QueryRequest
-from tests.contracts.benches import ids
-from tests.query.lakes import add_table, bench_of, make_lake
+from tests.support.benches import ids
+from tests.support.lakes.query_lakes import add_table, bench_of, make_lake
 
 SCHEMA = pa.schema([pa.field("id", pa.int64())])
 FILES = 40

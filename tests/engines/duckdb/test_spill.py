@@ -16,11 +16,11 @@ import pytest
 
 from lakebed.app import Lake
 from lakebed.engines.duckdb import DuckWorkbench, spill
-from tests.engines.duckdb import spilled
-from tests.query.lakes import make_lake
+from tests.support import spilling
+from tests.support.lakes.query_lakes import make_lake
 from tests.support.scale import SCALE
 
-RIGHT = {"rows": spilled.ROWS, "total": spilled.ROWS * (spilled.ROWS - 1) // 2, "wrong": 0}
+RIGHT = {"rows": spilling.ROWS, "total": spilling.ROWS * (spilling.ROWS - 1) // 2, "wrong": 0}
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def lake(tmp_path: Path, temporary: Path) -> Iterator[Lake]:
-    with make_lake(tmp_path / "lake", query={"memory": spilled.MEMORY}) as lake:
+    with make_lake(tmp_path / "lake", query={"memory": spilling.MEMORY}) as lake:
         yield lake
 
 
@@ -44,7 +44,7 @@ def started(lake: Lake, rounds: int) -> subprocess.Popen[str]:
     command = [
         sys.executable,
         "-m",
-        "tests.engines.duckdb.spilled",
+        "tests.support.spilling",
         str(lake.root.folder),
         str(rounds),
     ]
@@ -77,11 +77,11 @@ def test_a_query_beside_one_with_an_inner_limit_answers_right(lake: Lake) -> Non
 
     def keep_asking(sql: str) -> None:
         for _ in range(3 * SCALE):
-            found.append(spilled.ask(lake, sql))
+            found.append(spilling.ask(lake, sql))
 
     threads = [
         threading.Thread(target=keep_asking, args=(sql,))
-        for sql in (spilled.SORTED, spilled.SORTED_PART)
+        for sql in (spilling.SORTED, spilling.SORTED_PART)
     ]
     for thread in threads:
         thread.start()
@@ -90,13 +90,13 @@ def test_a_query_beside_one_with_an_inner_limit_answers_right(lake: Lake) -> Non
     assert len(found) == 6 * SCALE
     assert [one for one in found if not is_right(dict(one))] == []
     lake.close()
-    assert spilled.temporary_files() == []
+    assert spilling.temporary_files() == []
 
 
 def test_what_a_killed_process_left_is_swept_and_what_others_use_is_not(
     lake: Lake, temporary: Path
 ) -> None:
-    with lake.query(spilled.SORTED) as result:
+    with lake.query(spilling.SORTED) as result:
         batches = result.to_arrow_batches(rows=1_000)
         next(batches)
         (own,) = temporary.iterdir()
@@ -112,14 +112,14 @@ def test_what_a_killed_process_left_is_swept_and_what_others_use_is_not(
         after.communicate(timeout=60)
         assert after.returncode == 0
         assert set(temporary.iterdir()) == {own, temporary / f"{spill.PREFIX}link"}
-        assert 1_000 + sum(batch.num_rows for batch in batches) == spilled.ROWS
+        assert 1_000 + sum(batch.num_rows for batch in batches) == spilling.ROWS
 
 
 def test_nobody_else_can_read_what_is_spilled(lake: Lake, temporary: Path) -> None:
-    with lake.query(spilled.SORTED) as result:
+    with lake.query(spilling.SORTED) as result:
         batches = result.to_arrow_batches(rows=1_000)
         next(batches)
-        assert spilled.temporary_files()
+        assert spilling.temporary_files()
         assert [oct(path.stat().st_mode & 0o777) for path in temporary.iterdir()] == ["0o700"]
 
 
@@ -130,13 +130,13 @@ def test_a_pipeline_in_duckdb_spills_where_no_other_does(
     before = set(temporary.parent.iterdir())
     benches = [DuckWorkbench(lake.stores.catalog, timezone="UTC", properties={}) for _ in range(2)]
     for bench in benches:
-        bench.connection.execute(f"SET memory_limit = '{spilled.MEMORY}'")
-        bench.connection.execute(spilled.SORTED)
-    assert len({path.parent for path in spilled.temporary_files()}) == 2
+        bench.connection.execute(f"SET memory_limit = '{spilling.MEMORY}'")
+        bench.connection.execute(spilling.SORTED)
+    assert len({path.parent for path in spilling.temporary_files()}) == 2
     assert set(temporary.parent.iterdir()) == before  # the working directory
     for bench in benches:
         bench.close()
-    assert spilled.temporary_files() == []
+    assert spilling.temporary_files() == []
 
 
 def test_the_folder_is_a_setting_and_one_that_cannot_be_is_named(
@@ -144,11 +144,11 @@ def test_the_folder_is_a_setting_and_one_that_cannot_be_is_named(
 ) -> None:
     from lakebed.errors import UsageError
 
-    values = {"memory": spilled.MEMORY}
+    values = {"memory": spilling.MEMORY}
     with make_lake(
         tmp_path / "a", query=values, places={"spill": str(tmp_path / "elsewhere")}
     ) as lake:
-        with lake.query(spilled.SORTED) as result:
+        with lake.query(spilling.SORTED) as result:
             batches = result.to_arrow_batches(rows=1_000)
             next(batches)
             assert [

@@ -14,8 +14,8 @@ from lakebed.engines.duckdb.extensions import load
 from lakebed.errors import BadQuery
 from lakebed.query.parsing.functions import WRITING
 from lakebed.query.request import QueryRequest
-from tests.contracts.benches import ids
-from tests.query.lakes import add_table, bench_of, make_lake
+from tests.support.benches import ids
+from tests.support.lakes.query_lakes import add_table, bench_of, make_lake
 from tests.support.tables import snapshots_of
 
 SCHEMA = pa.schema([pa.field("id", pa.int64())])

@@ -34,7 +34,7 @@ from pyiceberg.types import (
 
 from lakebed.engines.iceberg.avro.rewriting import rewrite
 from lakebed.engines.iceberg.avro.values import Change, Path, long, packed
-from tests.contracts.benches import sqlite_bench
+from tests.support.benches import sqlite_bench
 
 _PATH = ("data_file", "file_path")
 

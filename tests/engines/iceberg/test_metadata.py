@@ -24,7 +24,7 @@ from lakebed.engines.iceberg.metadata.reading import MetadataReader
 from lakebed.errors import DamagedTable
 from lakebed.names import TableName
 from lakebed.ports import ColumnAlias, Pointer
-from tests.contracts.benches import sqlite_bench
+from tests.support.benches import sqlite_bench
 
 SCHEMA = Schema(
     NestedField(1, "id", LongType(), required=True, doc="the key"),

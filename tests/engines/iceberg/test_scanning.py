@@ -34,8 +34,8 @@ from lakebed.ports import (
     StartsWith,
 )
 from lakebed.settings import normalized_location
-from tests.contracts.benches import RealBench, sqlite_bench
-from tests.engines.iceberg.histories import grow, transforming, value
+from tests.support.benches import RealBench, sqlite_bench
+from tests.support.lakes.iceberg_histories import grow, transforming, value
 from tests.support.scale import SCALE
 
 _OPS: Sequence[Any] = ["=", "!=", "<", "<=", ">", ">="]

@@ -11,8 +11,8 @@ import pytest
 import lakebed
 from lakebed.engines.polars.expressions import split_filter
 from lakebed.ports import And, Comparison, In, IsNull, Not, Or, Predicate, ScanColumn, StartsWith
-from tests.contracts.benches import sqlite_bench
-from tests.engines.iceberg.histories import grow, value
+from tests.support.benches import sqlite_bench
+from tests.support.lakes.iceberg_histories import grow, value
 from tests.support.scale import SCALE
 
 _OPS = [operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge]

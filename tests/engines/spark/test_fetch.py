@@ -22,7 +22,7 @@ from lakebed.engines.spark.start.jars import Jar, jars_folder
 from lakebed.engines.spark.start.java import find_java
 from lakebed.errors import BadSettings, MissingJars
 from lakebed.settings import Root, Settings, SparkSettings
-from tests.engines.spark.lakes import ENVIRONMENT
+from tests.support.lakes.spark_lakes import ENVIRONMENT
 
 CONTENT = b"not really a jar"
 JAR = Jar("org.example", "thing", "1.0", len(CONTENT), hashlib.sha256(CONTENT).hexdigest())

@@ -10,12 +10,12 @@ from lakebed.engines.spark import local_jars, open_session
 from lakebed.engines.spark.conf import EXTENSIONS
 from lakebed.errors import SparkFailed
 from lakebed.settings import Root, Settings, SparkSettings
-from tests.canaries import files, logged, sightings
-from tests.engines.spark.lakes import ENVIRONMENT, new_lake, python
 from tests.servers.postgres import Database
 from tests.servers.processes import free_ports
 from tests.servers.s3 import Bucket
 from tests.servers.spark import connect_server
+from tests.support.canaries import files, logged, sightings
+from tests.support.lakes.spark_lakes import ENVIRONMENT, new_lake, python
 
 
 def test_a_connect_server_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ from lakebed.engines.spark import SparkCompute, Staging, close_session, open_ses
 from lakebed.errors import UsageError
 from lakebed.settings import Root, Settings, SparkSettings
 from tests.contracts.compute import broken_promises
-from tests.engines.spark.lakes import jvm_of, make_table, new_lake, run_once
+from tests.support.lakes.spark_lakes import jvm_of, make_table, new_lake, run_once
 
 def opened(name):
     settings = Settings(spark=SparkSettings(master=sys.argv[2]), timezone="Asia/Tokyo")
@@ -119,7 +119,7 @@ from pyspark.sql import SparkSession
 from lakebed.engines.spark import adopt, close_session, open_session
 from lakebed.errors import UsageError
 from lakebed.settings import Settings
-from tests.engines.spark.lakes import make_table, new_lake, run_once
+from tests.support.lakes.spark_lakes import make_table, new_lake, run_once
 
 folder, jars, extensions = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 one, two = new_lake(folder / "one"), new_lake(folder / "two")
@@ -157,7 +157,7 @@ from pyspark.sql import SparkSession
 from lakebed.engines.spark import adopt
 from lakebed.errors import UsageError
 from lakebed.settings import Settings
-from tests.engines.spark.lakes import new_lake
+from tests.support.lakes.spark_lakes import new_lake
 lake, said = new_lake(Path(sys.argv[1], "lake")), []
 for conf in ({}, {"spark.sql.extensions": sys.argv[2]}):
     session = SparkSession.builder.master("local[2]").config(map=conf).getOrCreate()

@@ -15,12 +15,12 @@ from lakebed.engines.files import open_files
 from lakebed.engines.spark import find_java
 from lakebed.engines.spark.secrets import start_lines, would_log_secret
 from lakebed.settings import SECRET_WORD
-from tests.canaries import children, command_lines, files, logged, sightings, surroundings
-from tests.engines.spark.lakes import ENVIRONMENT, python
 from tests.servers.postgres import Database
 from tests.servers.processes import LOOPBACK, free_ports
 from tests.servers.s3 import Bucket
 from tests.servers.seaweedfs import SeaweedServer
+from tests.support.canaries import children, command_lines, files, logged, sightings, surroundings
+from tests.support.lakes.spark_lakes import ENVIRONMENT, python
 
 CANARY = "canary-of-the-catalog"
 SECRETS = {
@@ -93,7 +93,7 @@ from pydantic import SecretStr
 from lakebed.engines.spark import open_session
 from lakebed.errors import UsageError
 from lakebed.settings import Root, load_settings
-from tests.canaries import children, command_lines, pages, sightings, surroundings
+from tests.support.canaries import children, command_lines, pages, sightings, surroundings
 
 root, folder = Root.parse(sys.argv[2]), Path(sys.argv[3])
 settings = load_settings(sys.argv[1], os.environ, root=root)

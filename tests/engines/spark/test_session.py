@@ -10,7 +10,7 @@ import pytest
 from lakebed.engines.spark import close_session, needed_jars, open_session, watch
 from lakebed.errors import UsageError
 from lakebed.settings import PostgresCatalog, Root, Settings, SparkSettings
-from tests.engines.spark.lakes import (
+from tests.support.lakes.spark_lakes import (
     ENVIRONMENT,
     TABLE,
     jvm_of,
@@ -19,7 +19,7 @@ from tests.engines.spark.lakes import (
     new_lake,
     run_once,
 )
-from tests.spark_sessions import OpenSpark
+from tests.support.spark_sessions import OpenSpark
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark_home")]
 

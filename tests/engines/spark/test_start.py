@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from lakebed.engines.spark import find_java
-from tests.engines.spark.lakes import ENVIRONMENT, python
+from tests.support.lakes.spark_lakes import ENVIRONMENT, python
 
 pytestmark = pytest.mark.spark
 
@@ -35,7 +35,7 @@ def without_java(folder: Path) -> dict[str, str]:
 WITH_JAVA_FROM_PYPI = """
 import json, os, sys
 from pathlib import Path
-from tests.engines.spark.lakes import jvm_of, make_table, open_lake, run_once
+from tests.support.lakes.spark_lakes import jvm_of, make_table, open_lake, run_once
 from lakebed.engines.spark import find_java
 from lakebed.engines.spark.start.make_class_archive import make_archive
 from lakebed.engines.spark.start.fetch import local_jars
@@ -137,7 +137,7 @@ import json, os, sys
 from pathlib import Path
 import lakebed.engines.spark.start.launch as launch
 from lakebed.engines.spark import close_session
-from tests.engines.spark.lakes import jvm_of, make_table, open_lake, run_once
+from tests.support.lakes.spark_lakes import jvm_of, make_table, open_lake, run_once
 
 folder = Path(sys.argv[1])
 launch.MAIN = "org.apache.spark.deploy.NoSuchClass"
@@ -191,7 +191,7 @@ def test_a_spark_that_cannot_start_says_why(tmp_path: Path) -> None:
         """
 import json, sys
 from pathlib import Path
-from tests.engines.spark.lakes import open_lake
+from tests.support.lakes.spark_lakes import open_lake
 from lakebed.errors import SparkFailed
 try:
     open_lake(Path(sys.argv[1]), memory="1x")
@@ -216,7 +216,7 @@ import lakebed.engines.spark.session as sessions
 from lakebed.engines.spark import find_java, local_jars
 from lakebed.engines.spark.start.class_archive import archive_for
 from lakebed.settings import Root, Settings
-from tests.engines.spark.lakes import open_lake
+from tests.support.lakes.spark_lakes import open_lake
 
 jars = local_jars(Settings(), Root.parse(sys.argv[1]), environment=os.environ, report=print)
 os.environ["LAKEBED_CACHE"] = sys.argv[2]

@@ -8,11 +8,11 @@ import pytest
 from obstore.store import S3Store
 
 from lakebed.settings import Settings
-from tests.engines.spark.lakes import make_table, run_once
 from tests.servers.postgres import Database
 from tests.servers.s3 import Bucket
 from tests.servers.seaweedfs import SeaweedServer
-from tests.spark_sessions import OpenSpark
+from tests.support.lakes.spark_lakes import make_table, run_once
+from tests.support.spark_sessions import OpenSpark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lakebed.errors import BadPipeline
-from tests.pipelines.lakes import TestLake
+from tests.support.lakes.pipeline_lake import TestLake
 
 ZONED = "SELECT id, at FROM {{ landing_zone('orders') }}"
 INCREMENTAL = "merge_strategy: incremental\nunique_key: id\nwatermark_column: at\n"

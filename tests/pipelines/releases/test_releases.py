@@ -23,7 +23,7 @@ from lakebed.pipelines.releases import (
     reap_releases,
 )
 from lakebed.pipelines.zone_readers import drafts_and_releases, readers_among
-from tests.pipelines.lakes import TestLake
+from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.scale import SCALE
 
 NAME = "silver.orders"

@@ -13,8 +13,8 @@ from lakebed.pipelines.running.ledger_copies import write_copy
 from lakebed.pipelines.running.steps.archiving import archive_zones, taken
 from lakebed.ports import RUN_ID, PublicationRecords, RunRecord, Snapshot
 from lakebed.tables import PublishRequest, publish
-from tests.care.fsck.kept import Kept
-from tests.contracts.benches import ids
+from tests.support.benches import ids
+from tests.support.lakes.kept_lake import Kept
 
 ZONE = ZoneName("shop", "orders")
 _QUERY = b"SELECT id FROM {{ landing_zone('orders') }}\n"

@@ -10,9 +10,9 @@ from lakebed.care.fsck import FsckReport
 from lakebed.names import TableName
 from lakebed.ports import RemoveSnapshots, SetRef
 from lakebed.settings import Root
-from tests.contracts.benches import RealBench, postgres_bench, sqlite_bench
 from tests.servers.postgres import Database
 from tests.servers.s3 import Bucket
+from tests.support.benches import RealBench, postgres_bench, sqlite_bench
 
 
 class Kept:

@@ -3,12 +3,14 @@
 import os
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lakebed.app import Lake, create_lake, open_lake
+from lakebed.app.stores import Stores
 from lakebed.names import TableName
 from lakebed.ports import RunRecord
 from tests.support.tables import snapshots_of
@@ -25,6 +27,17 @@ class TestLake:
         self.folder = folder
         self._made = create_lake(folder, settings=settings or {})
         self.lake: Lake = open_lake(folder)
+
+    @contextmanager
+    def over(self, stores: Stores) -> Iterator[None]:
+        """The lake over other stores, for a while; its Spark session stays."""
+        former = self.lake
+        self.lake = Lake(former.root, former.settings, environment=os.environ)
+        self.lake.stores, self.lake.spark = stores, former.spark
+        try:
+            yield
+        finally:
+            self.lake = former
 
     def pipeline(
         self, name: str, source: str, config: str = "", *, gates: Mapping[str, str] | None = None

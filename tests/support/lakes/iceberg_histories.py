@@ -18,7 +18,7 @@ from pyiceberg.types import DecimalType, DoubleType, IcebergType, LongType
 
 from lakebed.names import TableName
 from lakebed.ports import Pointer
-from tests.contracts.benches import RealBench
+from tests.support.benches import RealBench
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - values without a zone count from there
 _TEXTS = [

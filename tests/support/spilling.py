@@ -1,4 +1,4 @@
-"""A process that asks queries which do not fit into memory: `python -m tests.engines.duckdb.spilled
+"""A process that asks queries which do not fit into memory: `python -m tests.support.spilling
 LAKE ROUNDS`.
 
 Prints a line of JSON a query: what it answered, and the temporary files that were there meanwhile.

@@ -20,7 +20,7 @@ from lakebed.errors import Diverged, LakebedError
 from lakebed.names import TableName
 from lakebed.ports import RUN_ID, Lease
 from lakebed.tables import PublishRequest, hold_lease, publish
-from tests.contracts.benches import RealBench, ids
+from tests.support.benches import RealBench, ids
 
 
 def context() -> ForkServerContext:
@@ -28,7 +28,7 @@ def context() -> ForkServerContext:
     chosen = multiprocessing.get_context("forkserver")
     chosen.set_forkserver_preload(
         [
-            "tests.contracts.workers",
+            "tests.support.workers",
             "lakebed.engines.iceberg.metadata.staging",
             "pyiceberg.catalog.sql",
             "pyarrow.parquet",

@@ -13,7 +13,7 @@ from lakebed.care import CareResult
 from lakebed.names import TableName
 from lakebed.ports import MAIN, CareEntry, TableMetadata
 from lakebed.settings import Root
-from tests.contracts.benches import ids
+from tests.support.benches import ids
 from tests.support.tables import new_location
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from lakebed.app import Lake, create_lake, open_lake
 from lakebed.names import TableName
-from tests.contracts.benches import RealBench, sqlite_bench
+from tests.support.benches import RealBench, sqlite_bench
 
 SCHEMA = pa.schema(
     [

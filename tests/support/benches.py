@@ -101,7 +101,7 @@ class RealBench:
         return self.stores.events
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: self.__dict__[key] for key in ("settings", "root", "namespace")}
+        return {key: getattr(self, key) for key in ("settings", "root", "namespace")}
 
     def table(self, name: str) -> TableName:
         from pyiceberg.schema import Schema
@@ -154,8 +154,9 @@ class RealBench:
 
     def close(self) -> None:
         self.stores.database.close()
-        if "iceberg" in self.__dict__:
+        if "iceberg" in vars(self):
             self.iceberg.close()
+            del self.iceberg  # opened again by whoever asks for it next
 
 
 def ids(rows: Sequence[int]) -> "pa.Table":

@@ -1,0 +1,1 @@
+"""Lakes, zones and tables that tests work on."""
