@@ -60,7 +60,7 @@ def killed(lake: Path, when: str, step: str, *more: str) -> None:
     environment.pop("LAKEBED_TEST_NO_ARCHIVE", None)
     command = [sys.executable, "-m", "tests.support.killed_run", str(lake), when, step, *more]
     done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, check=False, timeout=180
+        command, env=environment, capture_output=True, text=True, check=False, timeout=400
     )
     assert done.returncode == -signal.SIGKILL, (step, done.stdout, done.stderr)
     time.sleep(1.1)  # the lease passes on once its holder has been silent for so long

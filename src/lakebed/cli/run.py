@@ -1,7 +1,5 @@
 """Commands that run pipelines or plan to: run, build, retry, plan."""
 
-import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -27,7 +25,7 @@ from lakebed.presentation.plan import plan_json
 from lakebed.presentation.run import build_json, run_label
 
 if TYPE_CHECKING:
-    from lakebed.pipelines import BuildResult, RunListener, RunPlan
+    from lakebed.pipelines import BuildResult, RunPlan
 
 
 def add_to(app: typer.Typer) -> None:
@@ -80,10 +78,9 @@ def run(
             released=released,
         )
         return
-    lake = screen.lake
-
-    def start(listener: "RunListener") -> "BuildResult":
-        return lake.run(
+    lake, progress = screen.lake, BuildProgress(screen)
+    with progress.live():
+        result = lake.run(
             *all_selectors(selectors, select),
             exclude=exclude or (),
             full_refresh=full_refresh,
@@ -93,10 +90,9 @@ def run(
             threads=threads,
             fail_fast=fail_fast,
             wait=wait,
-            listener=listener,
+            listener=progress.listener,
         )
-
-    _build(screen, start)
+    _show(screen, result, progress)
 
 
 _RETRY = """
@@ -109,25 +105,21 @@ def retry(screen: Screen, threads: ThreadsOption = 1, wait: WaitOption = 0.0) ->
     """Run again what failed or was skipped in the last build, with the same variables and
     options.
     """
-    lake = screen.lake
-    _build(
-        screen, lambda listener: lake.pipelines.retry(threads=threads, wait=wait, listener=listener)
-    )
-
-
-def _build(screen: Screen, start: "Callable[[RunListener], BuildResult]") -> None:
-    progress, began = BuildProgress(screen), time.monotonic()
+    lake, progress = screen.lake, BuildProgress(screen)
     with progress.live():
-        result = start(progress.listener)
-    took = time.monotonic() - began
+        result = lake.pipelines.retry(threads=threads, wait=wait, listener=progress.listener)
+    _show(screen, result, progress)
+
+
+def _show(screen: Screen, result: "BuildResult", progress: BuildProgress) -> None:
     labels = [run_label(record) for record in result.records]
 
     def text() -> None:
         for table in result.left_out:
             screen.say(f"not run: {table} has no release")
-        screen.say(summary(labels, took) if labels else "Nothing selected.")
+        screen.say(summary(labels, progress.seconds) if labels else "Nothing selected.")
 
-    screen.show(build_json(result, seconds=took), text)
+    screen.show(build_json(result, seconds=progress.seconds), text)
     if result.exit_code:
         raise typer.Exit(result.exit_code)
 

@@ -1,8 +1,9 @@
 """A build while it runs: a line for each pipeline as it ends, and a bar on a terminal."""
 
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from lakebed.cli.output.bar import Bar
@@ -38,6 +39,7 @@ class BuildProgress:
     def __init__(self, screen: Screen) -> None:
         self.screen = screen
         self.total = self.done = 0
+        self.seconds = 0.0
         self._running: list[str] = []
         self._lock = threading.Lock()
         self._bar = Bar(screen)
@@ -56,9 +58,13 @@ class BuildProgress:
             on_select=self._select, on_start=self._start, on_end=self._end, on_wait=self._wait
         )
 
-    def live(self) -> AbstractContextManager[None]:
-        """A bar with the pipelines that are running, on a terminal only."""
-        return self._bar.live()
+    @contextmanager
+    def live(self) -> Iterator[None]:
+        """A bar with the pipelines that are running, on a terminal only; measures `seconds`."""
+        began = time.monotonic()
+        with self._bar.live():
+            yield
+        self.seconds = time.monotonic() - began
 
     def _select(self, tables: "tuple[TableName, ...]") -> None:
         self.total = len(tables)

@@ -3,7 +3,8 @@
 import inspect
 import os
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Annotated, Any, NoReturn
 
@@ -41,7 +42,8 @@ def command(
             screen = _screen(
                 context.find_root().obj or Screen(), {key: given.pop(key) for key in _SHARED}
             )
-            _guarded(screen, lambda: function(screen, **given))
+            with _errors_as_exit_codes(screen), screen:
+                function(screen, **given)
 
         run.__signature__ = _signature(function)  # type: ignore[attr-defined]
         del run.__wrapped__
@@ -80,18 +82,17 @@ def _screen(above: Screen, given: dict[str, Any]) -> Screen:
     )
 
 
-def _guarded(screen: Screen, work: Callable[[], None]) -> None:
+@contextmanager
+def _errors_as_exit_codes(screen: Screen) -> Iterator[None]:
     try:
-        with screen:
-            work()
+        yield
     except LakebedError as error:
         _end(screen, error)
     except (KeyboardInterrupt, typer.Exit, typer.Abort):
         raise
     except BrokenPipeError:
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), 1
-        )  # the reader has gone; without this the interpreter would complain at exit
+        # The reader has gone; without this the interpreter would complain at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         raise typer.Exit(0) from None
     except Exception as error:
         unexpected = LakebedError(
