@@ -298,7 +298,7 @@ def test_only_the_named_tables_are_cared_for(cared: CareLake) -> None:
 def test_a_clone_that_is_being_made_keeps_the_files_of_its_snapshot(
     cared: CareLake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever clones holds the snapshot first, and then looks whether it is there."""
+    """Cloning protects the snapshot first, and then checks that it still exists."""
     name = cared.make("silver.orders", [1, 2])
     first = cared.meta("silver.orders").refs["main"].snapshot
     cared.overwrite("silver.orders", [3])
@@ -310,7 +310,7 @@ def test_a_clone_that_is_being_made_keeps_the_files_of_its_snapshot(
         real(*given)
 
     monkeypatch.setattr(expiry, "_forget_snapshots", held)
-    assert "somebody holds" in entry(cared.care(days=9, **EXPIRE), "expire_snapshots").message
+    assert "is protected" in entry(cared.care(days=9, **EXPIRE), "expire_snapshots").message
     copy = cared.name("silver.copy")
     stores.catalog.clone(pointer, copy, snapshot=first, location=new_location(cared.lake, copy))
     stores.events.unprotect("a clone")
