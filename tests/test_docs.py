@@ -17,9 +17,11 @@ from lakebed import Lake, ports
 from lakebed.landing import Zones
 from lakebed.pipelines import Pipelines, Runs
 from lakebed.tables import ALIASES, STRATEGIES, Tables
+from tests.support.scale import rotated
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+SHOWN = [f"docs/{page}.md" for page in ("pipelines", "tables", "care", "reading", "keeping")]
 _BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)
 
 
@@ -118,10 +120,7 @@ def test_ci_runs_the_readmes_test_command_and_nothing_else() -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize(
-    "name",
-    ["docs/pipelines.md", "docs/tables.md", "docs/reading.md", "docs/care.md", "docs/keeping.md"],
-)
+@pytest.mark.parametrize("name", rotated(SHOWN, 3))
 def test_what_the_docs_show_runs(name: str, tmp_path: Path) -> None:
     environment = shell_environment()
     ran = 0

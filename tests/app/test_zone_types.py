@@ -8,6 +8,7 @@ import pytest
 
 from lakebed.names import ZoneName
 from tests.support.lakes.pipeline_lake import TestLake
+from tests.support.scale import in_turn
 
 pytestmark = pytest.mark.spark
 
@@ -62,6 +63,7 @@ def land_a_year(shop: TestLake, zone: str, config: str = "") -> None:
         shop.run_one("bronze.flights")
 
 
+@in_turn(0, of=2)
 def test_every_row_of_a_year_of_drifting_files_arrives_where_the_spellings_of_null_are_set(
     shop: TestLake,
 ) -> None:
@@ -104,6 +106,7 @@ def test_every_row_of_a_year_of_drifting_files_arrives_where_the_spellings_of_nu
     assert (shop.rows("bronze.flights"), columns(shop, "bronze.flights")) == before
 
 
+@in_turn(1, of=2)
 def test_of_a_year_of_drifting_files_with_default_settings_exactly_the_named_ones_are_set_aside_and_why(
     shop: TestLake,
 ) -> None:

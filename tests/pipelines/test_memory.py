@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.lakes.pipeline_lake import TestLake
+from tests.support.scale import in_turn
 
 pytestmark = pytest.mark.spark
 
@@ -31,6 +32,7 @@ with lakebed.open(sys.argv[1]) as lake:
 """
 
 
+@in_turn(1, of=2)
 def test_a_merge_into_a_table_ten_times_sparks_memory_works(tmp_path: Path) -> None:
     memory = int((HEAP - RESERVED) * FRACTION) * 1024 * 1024
     assert 10 * memory < ROWS * ROW_BYTES

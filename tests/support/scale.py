@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TypeVar
 
+import pytest
+
 Case = TypeVar("Case")
 
 SCALE = int(os.environ.get("LAKEBED_TEST_SCALE", "1"))
@@ -22,3 +24,9 @@ def rotated(cases: Sequence[Case], count: int) -> list[Case]:
     draw = random.Random(SEED)
     bounds = [len(cases) * number // count for number in range(count + 1)]
     return [cases[draw.randrange(first, end)] for first, end in pairwise(bounds)]
+
+
+def in_turn(turn: int, *, of: int) -> pytest.MarkDecorator:
+    """A long test that runs once in so many runs of `make test`, and always at a larger scale."""
+    waits = SCALE == 1 and SEED % of != turn
+    return pytest.mark.skipif(waits, reason=f"runs once in {of} runs, by LAKEBED_TEST_SEED")
