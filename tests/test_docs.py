@@ -120,7 +120,7 @@ def test_ci_runs_the_readmes_test_command_and_nothing_else() -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("name", rotated(SHOWN, 3))
+@pytest.mark.parametrize("name", rotated(SHOWN, 2))
 def test_what_the_docs_show_runs(name: str, tmp_path: Path) -> None:
     environment = shell_environment()
     ran = 0

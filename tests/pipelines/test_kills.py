@@ -77,7 +77,7 @@ def applicable(strategy: str) -> Iterator[tuple[str, str]]:
 
 
 CASES = [(strategy, when, step) for strategy in CONFIGS for when, step in applicable(strategy)]
-AT_A_TIME = 4
+AT_A_TIME = 3
 
 
 @pytest.mark.parametrize(("strategy", "when", "step"), rotated(CASES, AT_A_TIME))
