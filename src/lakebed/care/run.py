@@ -178,9 +178,7 @@ def _left(step: CareStep, *, state: CareState) -> Done:
 
 
 def _failed(error: BaseException | None) -> Done:
-    """What a failed step is recorded as; a table that somebody else holds is skipped until the next
-    care.
-    """
+    """How a failed step is recorded; a table leased by another process is only skipped."""
     match error:
         case LeaseHeld():
             return Done({}, message=error.what, state="skipped")

@@ -42,7 +42,7 @@ def shop() -> dict[str, bytes]:
 
 
 def _written_files() -> dict[str, bytes]:
-    """What people would write by hand: it lies beside this module as it will lie in the lake."""
+    """The files that people would write themselves, as they will be in the lake."""
     top = Path(__file__).parent / "shop_files"
     files = sorted(
         path for path in top.rglob("*") if path.is_file() and "__pycache__" not in path.parts

@@ -63,8 +63,8 @@ def _purging(member: Member, stock: Stock, services: CareServices, *, now: datet
 
 
 def _left_behind(member: Member, stock: Stock, services: CareServices) -> Iterator[FileInfo]:
-    """Files in this table's folder alone: in another table's, somebody may be writing whose lease
-    care does not hold.
+    """Files in this table's folder only: others may be writing to another table's folder under a
+    lease that care does not hold.
     """
     folder = member.folder
     others = {

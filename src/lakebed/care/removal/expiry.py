@@ -164,9 +164,9 @@ def remove(removal: Removal, services: CareServices, *, on_progress: OnProgress)
     """Delete what no table of the catalog reaches now, whoever wrote it: files are shared in more
     ways than we know of.
 
-    While one cannot be read, or somebody holds a snapshot that went, the files wait for the next
-    care: whoever clones a snapshot holds it first, looks whether it is there, and gives it back
-    when the clone is.
+    If a table cannot be read, or an expired snapshot is protected, the files wait for the next
+    care: cloning protects a snapshot first, then checks that it exists, and unprotects it once the
+    clone is there.
     """
     if not services.kept().isdisjoint(removal.snapshots):
         return Done({"files": 0}, message="its files are kept for now: a snapshot is protected")

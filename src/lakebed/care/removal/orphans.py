@@ -61,8 +61,8 @@ def find_orphans(
 
 
 def lease_names(folder: str, stock: Stock, run_table: RunTable) -> tuple[str, ...]:
-    """The leases under which somebody may be writing there: of tables in the folder, and of those
-    it is named after.
+    """The leases under which a process may be writing to the folder: of the tables in it, and of
+    those it is named after.
 
     A first run writes at its table's place before the catalog knows the table, a run stages its
     result under its own name.

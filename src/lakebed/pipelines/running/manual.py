@@ -1,4 +1,4 @@
-"""Changes by hand: through the same lease, branch, gates and publication as a run."""
+"""Manual changes: through the same lease, branch, gates and publication as a run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -106,9 +106,7 @@ _OWN_WORDS = {
 
 
 def _in_own_words(error: LakebedError) -> LakebedError:
-    """Runs speak of queries and of a pipeline's settings; somebody who writes by hand has given
-    rows and options.
-    """
+    """The error in terms of rows and options, where a run's speaks of queries and settings."""
     for said, own in _OWN_WORDS.items():
         error.what, error.next = error.what.replace(said, own), error.next.replace(said, own)
     error.args = (error.what,)

@@ -195,7 +195,7 @@ def present_fields(run: ActiveRun) -> tuple[Field, ...]:
 
 
 def _fixed(run: ActiveRun, metadata: TableMetadata) -> Iterator[str]:
-    """The columns that the layout will need: the table's, or what is said of it anew."""
+    """The columns that partitioning and sort order need, as the table has or is to have them."""
     present = arrangement_of(metadata.partition_by, metadata.sort_by)
     wanted = run.spec.config.arrangement.with_renames(inverse_renames(run.context.target.renames))
     partition = present.partition_by if wanted.partition_by is None else wanted.partition_by

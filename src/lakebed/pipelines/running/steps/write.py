@@ -217,10 +217,10 @@ def _take_back(run: ActiveRun) -> None:
 def _write(run: ActiveRun) -> None:
     progress = run.progress
     strategy, compute = run.spec.strategy, run.compute
-    anew = run.is_first_run or run.context.pins.full_refresh
+    rebuilt = run.is_first_run or run.context.pins.full_refresh
     stamp_columns(run)
     staged, repeats = run.stage.spark, progress.keys != progress.result_rows
-    if is_staged(strategy) and not anew:
+    if is_staged(strategy) and not rebuilt:
         merge(run, run.write_target, repeats=repeats)
         return
     rows, given = progress.frame, progress.fields
@@ -240,7 +240,7 @@ def _write(run: ActiveRun) -> None:
     shaped = compute.select(
         rows, selection(given, present_fields(run), sources=dict(progress.schema_change.renames))
     )
-    replaces = not run.is_first_run and (anew or strategy.strategy == "full_refresh")
+    replaces = not run.is_first_run and (rebuilt or strategy.strategy == "full_refresh")
     (compute.overwrite if replaces else compute.append)(shaped, run.write_target)
 
 

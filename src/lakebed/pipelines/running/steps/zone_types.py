@@ -27,11 +27,11 @@ _TAKEN_FROM_TABLE = {
 def recall(run: ActiveRun, key: ZoneKey) -> RememberedTypes:
     """What is known of the columns of a zone's files, for this run.
 
-    The zone's columns are what published runs took them for. Those that the query hands on as they
-    are, are what they are in the table: each table decides for itself, and one from before zones
-    were remembered begins with its own types. A full refresh that may replace all columns
-    (on_schema_change: sync) begins anew. Code that works with DuckDB reads the files itself:
-    nothing is taken for anything.
+    A column has the type that published runs gave it. A column that the query passes through
+    unchanged has the type it has in the table: each table decides for itself, and a table older
+    than the remembered types starts with its own. A full refresh that may replace all columns
+    (on_schema_change: sync) starts over. Code that uses DuckDB reads the files itself, so nothing
+    is remembered for it.
     """
     stored = run.services.records.zone_types(key[0]).get(key[1] or "", {})
     run.progress.zone_types[key] = stored
@@ -140,8 +140,9 @@ def _also(run: ActiveRun, passed: PassedColumns, known: Mapping[str, ColumnType]
 
 
 def _follows(spec: PipelineSpec, *, first: bool, whole: bool) -> MayWiden | None:
-    """How far a table follows its zone; None: not at all. No row of its own holds back one that is
-    made anew.
+    """How far a table's columns follow its zone; None if they do not.
+
+    A table that is rebuilt has no rows that would limit the change.
     """
     policy = spec.config.schema_policy
     replaces = first or (policy == "sync" and (whole or spec.strategy.strategy == "full_refresh"))
