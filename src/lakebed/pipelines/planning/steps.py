@@ -27,6 +27,17 @@ class BaseRunStep:
 
 
 @dataclass(frozen=True)
+class TableStep(BaseRunStep):
+    """A step that works on one table."""
+
+    table: TableName
+
+    @property
+    def subject(self) -> str:
+        return str(self.table)
+
+
+@dataclass(frozen=True)
 class OpenZone(BaseRunStep):
     """Read the frozen files of a zone; files that cannot be read are set aside."""
 
@@ -80,16 +91,11 @@ class Replay(BaseRunStep):
 
 
 @dataclass(frozen=True)
-class Stage(BaseRunStep):
+class Stage(TableStep):
     """Compute the result once, into a hidden table."""
 
     kind: ClassVar[str] = "Stage"
     why: ClassVar[str] = "the result is read more than once and must be the same each time"
-    table: TableName
-
-    @property
-    def subject(self) -> str:
-        return str(self.table)
 
 
 @dataclass(frozen=True)
@@ -121,91 +127,61 @@ class PrepareSchema(BaseRunStep):
 
 
 @dataclass(frozen=True)
-class EvolveArrangement(BaseRunStep):
+class EvolveArrangement(TableStep):
     """Partition and sort new files as the pipeline says; files that are there stay as they are, and
     readers notice nothing.
     """
 
     kind: ClassVar[str] = "EvolveLayout"
     why: ClassVar[str] = "the pipeline asks for another arrangement"
-    table: TableName
     change: ArrangementChange
-
-    @property
-    def subject(self) -> str:
-        return str(self.table)
 
 
 @dataclass(frozen=True)
-class CreateHidden(BaseRunStep):
+class CreateHidden(TableStep):
     """Create the table of a first run under a name that nobody knows."""
 
     kind: ClassVar[str] = "CreateHidden"
     why: ClassVar[str] = "readers must not see a first run before it is published"
-    table: TableName
-
-    @property
-    def subject(self) -> str:
-        return str(self.table)
 
 
 @dataclass(frozen=True)
-class OpenBranch(BaseRunStep):
+class OpenBranch(TableStep):
     """Open the run's own branch at the snapshot that the run has read: later commits of others are
     not in it.
     """
 
     kind: ClassVar[str] = "OpenBranch"
     why: ClassVar[str] = "readers must not see the run before it is published"
-    table: TableName
     branch: str
     at: int | None  # None: the table had no snapshot
 
-    @property
-    def subject(self) -> str:
-        return str(self.table)
-
 
 @dataclass(frozen=True)
-class Write(BaseRunStep):
+class Write(TableStep):
     """Write the result by the strategy, in one commit; `replaces` all rows."""
 
     kind: ClassVar[str] = "Write"
     why: ClassVar[str] = "the branch is to hold the result"
-    table: TableName
     strategy: Strategy
     replaces: bool = False
 
-    @property
-    def subject(self) -> str:
-        return str(self.table)
-
 
 @dataclass(frozen=True)
-class Execute(BaseRunStep):
+class Execute(TableStep):
     """Run the statement of a manual change on the branch."""
 
     kind: ClassVar[str] = "Execute"
     why: ClassVar[str] = "somebody asked for this change"
-    table: TableName
     statement: ChangeStatement
-
-    @property
-    def subject(self) -> str:
-        return str(self.table)
 
 
 @dataclass(frozen=True)
-class DropStage(BaseRunStep):
+class DropStage(TableStep):
     """Remove a hidden table."""
 
     kind: ClassVar[str] = "DropStage"
     why: ClassVar[str] = "the staged result is no longer needed"
-    table: TableName
-
-    @property
-    def subject(self) -> str:
-        return str(self.table)
 
 
 @dataclass(frozen=True)
@@ -226,30 +202,20 @@ class RunGate(BaseRunStep):
 
 
 @dataclass(frozen=True)
-class Publish(BaseRunStep):
+class Publish(TableStep):
     """Move the ref to the branch; a first run's table gets its name."""
 
     kind: ClassVar[str] = "Publish"
     why: ClassVar[str] = "the gates have passed"
-    table: TableName
     ref: str
-
-    @property
-    def subject(self) -> str:
-        return str(self.table)
 
 
 @dataclass(frozen=True)
-class CreateView(BaseRunStep):
+class CreateView(TableStep):
     """Create the query as a view of the catalog."""
 
     kind: ClassVar[str] = "CreateView"
     why: ClassVar[str] = "the gates have passed"
-    table: TableName
-
-    @property
-    def subject(self) -> str:
-        return str(self.table)
 
 
 @dataclass(frozen=True)
