@@ -1,4 +1,4 @@
-"""Changes by hand: atomic, judged by the table's gates, and told in its history."""
+"""Manual changes: atomic, judged by the table's gates, and told in its history."""
 
 import pyarrow as pa
 import pytest

@@ -2,26 +2,21 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from lakebed.app.connections import Connections, Report, quiet
 
 if TYPE_CHECKING:
-    from lakebed.app.lake import Lake
     from lakebed.care import CareListener, CareResult
     from lakebed.care.backup import BackupReport, RestoreReport
-    from lakebed.care.fsck import FsckReport, RebuildReport
-    from lakebed.care.relocation import Relocated
+    from lakebed.care.fsck import FsckReport, FsckServices, RebuildReport
+    from lakebed.care.relocation import RelocationReport
     from lakebed.care.settings_view import CareView
     from lakebed.ports import CareEntry
 
 
 class LakeUpkeep(Connections):
     """A part of `Lake`, which alone inherits from it."""
-
-    @property
-    def _lake(self) -> "Lake":
-        return cast("Lake", self)
 
     def care(
         self,
@@ -66,17 +61,15 @@ class LakeUpkeep(Connections):
         `sample` files of data, and as many of metadata, are read in full; None: every file.
 
         """
-        from lakebed.app.fsck import fsck_services
         from lakebed.care.fsck import run_fsck
 
-        return run_fsck(fsck_services(self._lake, report=report), repair=repair, sample=sample)
+        return run_fsck(self._fsck_services(report), repair=repair, sample=sample)
 
     def rebuild_catalog(self, *, report: Report = quiet) -> "RebuildReport":
         """Register every table that is not in the catalog, by its newest metadata file."""
-        from lakebed.app.fsck import fsck_services
         from lakebed.care.fsck import rebuild_catalog
 
-        return rebuild_catalog(fsck_services(self._lake, report=report))
+        return rebuild_catalog(self._fsck_services(report))
 
     def backup(self, destination: str) -> "BackupReport":
         """Write catalog and state, as of one moment, to a file, or to a new file in a folder;
@@ -85,7 +78,8 @@ class LakeUpkeep(Connections):
         from lakebed.app.backup import backup_services
         from lakebed.care.backup import back_up
 
-        return back_up(backup_services(self._lake), destination)
+        services = backup_services(self._fsck_services(), self.stores, self.settings)
+        return back_up(services, destination)
 
     def restore(
         self, source: str, *, force: bool = False, newest: bool = False, report: Report = quiet
@@ -96,9 +90,8 @@ class LakeUpkeep(Connections):
         from lakebed.app.backup import backup_services
         from lakebed.care.backup import restore_backup
 
-        return restore_backup(
-            backup_services(self._lake, report=report), source, force=force, newest=newest
-        )
+        services = backup_services(self._fsck_services(report), self.stores, self.settings)
+        return restore_backup(services, source, force=force, newest=newest)
 
     def relocate(
         self,
@@ -107,12 +100,25 @@ class LakeUpkeep(Connections):
         dry_run: bool = False,
         skip_damaged: bool = False,
         report: Report = quiet,
-    ) -> "Relocated":
+    ) -> "RelocationReport":
         """Point tables at where they are, after the lake was moved from `origin`, which is found
         unless given.
         """
         from lakebed.app.backup import relocation_services
         from lakebed.care.relocation import relocate
 
-        services = relocation_services(self._lake, report=report)
+        services = relocation_services(self._fsck_services(report), self.stores, self.settings)
         return relocate(services, origin=origin, dry_run=dry_run, skip_damaged=skip_damaged)
+
+    def _fsck_services(self, report: Report = quiet) -> "FsckServices":
+        from lakebed.app.fsck import fsck_services
+        from lakebed.tables import Tables
+
+        return fsck_services(
+            self.root,
+            self.settings,
+            self.stores,
+            self._run_services,
+            Tables(self._table_services),
+            report=report,
+        )

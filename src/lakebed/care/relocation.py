@@ -42,7 +42,7 @@ class Moved:
 
 
 @dataclass(frozen=True)
-class Relocated:
+class RelocationReport:
     """What a relocation did, or would do."""
 
     origin: str
@@ -59,7 +59,7 @@ def relocate(
     origin: str | None = None,
     dry_run: bool = False,
     skip_damaged: bool = False,
-) -> Relocated:
+) -> RelocationReport:
     """Point every table at where it is now.
 
     An interrupted relocation has changed nothing and can be repeated.
@@ -67,13 +67,13 @@ def relocate(
     A table whose metadata cannot be read stops all of it; `skip_damaged` leaves that table as it
     is.
     """
-    pointing, root = services.fsck.pointing, services.fsck.root
+    pointing, root = services.fsck.pointer_rows, services.fsck.root
     if pointing is None:
         what = "the catalog is a server of its own: it places tables itself."
         raise UsageError(what, next="Move the tables with its own tools.")
     rows = [row for row in pointing.rows() if root.relative(row.location) is None]
     if not rows:
-        return Relocated("", str(root), ())
+        return RelocationReport("", str(root), ())
     if held := services.database.held_leases():
         raise UsageError(
             f"{', '.join(held[:3])} is being worked on.",
@@ -91,7 +91,7 @@ def relocate(
         changes = [PointerChange(row, moved.location) for row, moved in moves]
         pointing.change(changes, records=_records(moves, start, root))
     left = tuple(row.name for row in rows if row not in below)
-    return Relocated(start, str(root), tuple(moved for _, moved in moves), lost, left)
+    return RelocationReport(start, str(root), tuple(moved for _, moved in moves), lost, left)
 
 
 def _rewrite(

@@ -69,10 +69,10 @@ def fsck(
 
 
 def _show(screen: Screen, checked: "FsckReport") -> None:
-    for mended in checked.mended:
-        label = "repaired" if mended.done else "not repaired"
-        detail = f" ({mended.detail})" if mended.detail else ""
-        screen.say(f"{label}: {mended.repair}{detail}")
+    for outcome in checked.repairs:
+        label = "repaired" if outcome.done else "not repaired"
+        detail = f" ({outcome.detail})" if outcome.detail else ""
+        screen.say(f"{label}: {outcome.repair}{detail}")
     for found in checked.findings:
         severity = Styled(found.severity, _COLOURS[found.severity])
         if found.severity == "info":

@@ -13,7 +13,7 @@ def fsck_json(report: "FsckReport") -> dict[str, Any]:
     return {
         "findings": [_finding(found) for found in report.findings],
         "looked": json_ready(report.looked),
-        "mended": json_ready(report.mended),
+        "mended": json_ready(report.repairs),
         "problems": report.problems,
     }
 

@@ -11,7 +11,7 @@ from lakebed.presentation.values import fields_of, json_ready
 if TYPE_CHECKING:
     from lakebed.app.doctor import DoctorFinding
     from lakebed.care.backup import BackupReport, RestoreReport
-    from lakebed.care.relocation import Relocated
+    from lakebed.care.relocation import RelocationReport
     from lakebed.ports import ForeignTable, TableMetadata, ViewMetadata
     from lakebed.settings import Root, Settings
 
@@ -82,6 +82,6 @@ def restored_json(restored: "RestoreReport") -> dict[str, Any]:
     return fields_of(restored)
 
 
-def relocated_json(moved: "Relocated") -> dict[str, Any]:
+def relocated_json(moved: "RelocationReport") -> dict[str, Any]:
     """The tables whose metadata was rewritten."""
     return fields_of(moved)

@@ -97,7 +97,7 @@ def test_a_deleted_data_file_is_found_and_never_forgotten(kept: Kept) -> None:
     assert [
         (found.kind, found.where) for found in checked.findings if found.severity == "problem"
     ] == [("missing file", str(file))]
-    assert checked.mended == ()
+    assert checked.repairs == ()
     assert kept.pointed(table).read_bytes() == before
     file.write_bytes(content)
     assert kept.kinds() == []
@@ -158,7 +158,7 @@ def test_a_lost_metadata_file_that_added_nothing_is_replaced_by_the_one_before(
     (found,) = [found for found in kept.check().findings if found.severity == "problem"]
     assert found.repair
     checked = kept.check(repair=True)
-    assert [mended.done for mended in checked.mended] == [True]
+    assert [outcome.done for outcome in checked.repairs] == [True]
     assert checked.problems == 0
     assert kept.state() == before
 
@@ -219,11 +219,11 @@ def test_what_a_dead_run_staged_is_removed_and_not_offered_as_a_table_but_a_livi
     assert [(one.where.rpartition("_")[2], one.advice) for one in found] == [
         (run_id, "") for run_id in sorted(run_ids)
     ]
-    mended = kept.check(repair=True).mended
+    repairs = kept.check(repair=True).repairs
     assert [(folder / "data/x.parquet").exists() for folder in folders] == [False, True, False]
-    assert next(one.detail for one in mended if not one.done and "staged" in one.repair).startswith(
-        "shop.silver.busy is held"
-    )
+    assert next(
+        one.detail for one in repairs if not one.done and "staged" in one.repair
+    ).startswith("shop.silver.busy is held")
     kept.lake.stores.leases.release(lease)
     assert kept.bench.rows(table) == list(range(20))
 
@@ -244,7 +244,7 @@ def test_stale_branches_dead_runs_and_pins_are_removed_and_nothing_else(kept: Ke
         "table without pipeline",
     ]
     checked = kept.check(repair=True)
-    assert all(mended.done for mended in checked.mended)
+    assert all(outcome.done for outcome in checked.repairs)
     assert [found.kind for found in checked.findings if found.severity == "warning"] == [
         "table without pipeline"
     ]
@@ -260,7 +260,7 @@ def test_the_branch_of_a_living_run_is_left_alone(kept: Kept) -> None:
     kept.bench.write(table, [99], branch=f"run_{run_id}")
     with kept.lake.tables.lease(table):
         checked = kept.check(repair=True)
-    assert not checked.mended
+    assert not checked.repairs
     assert f"run_{run_id}" in kept.lake.tables.describe(table).refs
 
 
@@ -274,7 +274,7 @@ def test_a_hidden_table_of_a_dead_run_goes_unless_others_use_its_folder(kept: Ke
                                     location=kept.lake.root.at(table.folder))  # fmt: skip
     before = kept.bench.rows(table)
     checked = kept.check(repair=True)
-    assert [mended.repair for mended in checked.mended] == [f"remove the hidden table {hidden}"]
+    assert [outcome.repair for outcome in checked.repairs] == [f"remove the hidden table {hidden}"]
     assert [table for table in kept.lake.stores.catalog.pointers() if table.hidden] == [twin]
     assert kept.bench.rows(table) == before
 
@@ -406,13 +406,15 @@ def test_a_lake_behind_a_rest_catalog_is_looked_over_too(rest_only_bench: RealBe
     table = bench.table("orders")
     bench.write(table, range(10))
     with Lake(bench.root, bench.settings, environment={}) as lake:
-        tools = fsck_services(lake)
+        services = fsck_services(
+            lake.root, lake.settings, lake.stores, lake.pipelines.services, lake.tables
+        )
         pointers = lake.stores.catalog.pointers([table])
-        assert list(walk_tables(tools, Inventory({}), pointers)) == []
+        assert list(walk_tables(services, Inventory({}), pointers)) == []
         loaded = bench.iceberg.load_table(table.parts)
         (file,) = [task.file.file_path for task in loaded.scan().plan_files()]
         loaded.io.delete(file)
-        assert [found.kind for found in walk_tables(tools, Inventory({}), pointers)] == [
+        assert [found.kind for found in walk_tables(services, Inventory({}), pointers)] == [
             "missing file"
         ]
         with pytest.raises(UsageError, match="server of its own"):

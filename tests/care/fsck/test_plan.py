@@ -10,7 +10,7 @@ from lakebed.care.fsck.newer import newer
 from lakebed.care.fsck.plan import FsckState, judge
 from lakebed.care.fsck.pointing import Replacement, replacement
 from lakebed.care.fsck.rebuild import plan_rebuild
-from lakebed.care.fsck.spec import GiveBack, Heal, Pipelined, Purge, Repair, Settle, Unpin
+from lakebed.care.fsck.spec import GiveBack, Heal, PipelineInventory, Purge, Repair, Settle, Unpin
 from lakebed.names import TableName
 from lakebed.ports import (
     MAIN,
@@ -167,7 +167,7 @@ def test_tables_that_have_gone_on_are_known_by_uuid_or_by_folder() -> None:
 RUN = "0" * 32
 HIDDEN = TableName("shop", "silver", f"run_{RUN}")
 RUNNING = RunRecord(RUN, "i1", ORDERS, "running", THEN)
-MADE = Pipelined(frozenset({ORDERS}))
+MADE = PipelineInventory(frozenset({ORDERS}))
 
 
 def branched(*refs: str) -> TableMetadata:

@@ -54,11 +54,11 @@ def restore_backup(
         _require_replaceable(services.database, force=force)
         with zipfile.ZipFile(file) as archive:
             services.database.read(archive, version=manifest["schema"])
-    found, unknown = _newer(fsck, fsck.pointing) if fsck.pointing else ((), ())
-    if newest and fsck.pointing:
-        _follow(fsck.pointing, found)
+    found, unknown = _newer(fsck, fsck.pointer_rows) if fsck.pointer_rows else ((), ())
+    if newest and fsck.pointer_rows:
+        _follow(fsck.pointer_rows, found)
         fsck.restore_ledger()
-        fsck.pointing.change(
+        fsck.pointer_rows.change(
             [], records=ChangeRecords(file_states=tuple(_file_states(fsck, found)))
         )
     return RestoreReport(
@@ -112,13 +112,15 @@ def _require_replaceable(database: DatabaseArchive, *, force: bool) -> None:
         )
 
 
-def _newer(fsck: FsckServices, pointing: PointerRows) -> tuple[tuple[Newer, ...], tuple[str, ...]]:
+def _newer(
+    fsck: FsckServices, pointer_rows: PointerRows
+) -> tuple[tuple[Newer, ...], tuple[str, ...]]:
     """Tables with newer metadata files than the backup points at, and metadata folders that it does
     not have.
     """
     files, _ = find_metadata_files(fsck)
     found = newer(fsck.catalog.pointers().values(), files, fsck.root)
-    known = {_folder(fsck, row.location) for row in pointing.rows()}
+    known = {_folder(fsck, row.location) for row in pointer_rows.rows()}
     there = {_folder(fsck, file.location) for file in files}
     return found, tuple(sorted(there - known))
 
@@ -127,13 +129,13 @@ def _folder(fsck: FsckServices, location: str) -> str:
     return (fsck.root.relative(location) or "").rpartition("/")[0]
 
 
-def _follow(pointing: PointerRows, found: Sequence[Newer]) -> None:
+def _follow(pointer_rows: PointerRows, found: Sequence[Newer]) -> None:
     """Point all tables at their newest metadata files, in one commit."""
     if not found:
         return
-    rows = {row.location: row for row in pointing.rows() if row.kind == "table"}
+    rows = {row.location: row for row in pointer_rows.rows() if row.kind == "table"}
     changes = [PointerChange(rows[one.pointer.location], one.file.location) for one in found]
-    pointing.change(changes, records=ChangeRecords(events=tuple(map(_event, found))))
+    pointer_rows.change(changes, records=ChangeRecords(events=tuple(map(_event, found))))
 
 
 def _file_states(fsck: FsckServices, found: Sequence[Newer]) -> Iterator[FileStateChange]:

@@ -5,9 +5,16 @@ repaired without loss.
 from lakebed.care.fsck.newer import Newer, newer
 from lakebed.care.fsck.rebuild import Candidate, Rebuild, plan_rebuild
 from lakebed.care.fsck.rebuilding import RebuildReport, rebuild_catalog
-from lakebed.care.fsck.run import check, mend, run_fsck
+from lakebed.care.fsck.run import check, make_repairs, run_fsck
 from lakebed.care.fsck.services import FsckServices, Report, quiet
-from lakebed.care.fsck.spec import SAMPLE, Finding, FsckReport, Mended, Pipelined, StoredContent
+from lakebed.care.fsck.spec import (
+    SAMPLE,
+    Finding,
+    FsckReport,
+    PipelineInventory,
+    RepairOutcome,
+    StoredContent,
+)
 
 __all__ = [
     "SAMPLE",
@@ -15,15 +22,15 @@ __all__ = [
     "Finding",
     "FsckReport",
     "FsckServices",
-    "Mended",
     "Newer",
-    "Pipelined",
+    "PipelineInventory",
     "Rebuild",
     "RebuildReport",
+    "RepairOutcome",
     "Report",
     "StoredContent",
     "check",
-    "mend",
+    "make_repairs",
     "newer",
     "plan_rebuild",
     "quiet",

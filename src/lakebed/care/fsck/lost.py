@@ -20,12 +20,12 @@ def with_repair(services: FsckServices, found: Finding, pointers: Iterable[Point
     lost = next(
         (pointer for pointer in pointers if _same(services, pointer.location, found.where)), None
     )
-    if found.kind != "damaged metadata" or services.pointing is None or lost is None:
+    if found.kind != "damaged metadata" or services.pointer_rows is None or lost is None:
         return found
     row = next(
         (
             row
-            for row in services.pointing.rows()
+            for row in services.pointer_rows.rows()
             if row.kind == "table" and row.location == lost.location
         ),
         None,

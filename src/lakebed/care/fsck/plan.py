@@ -8,7 +8,7 @@ from lakebed.care.fsck.spec import (
     Finding,
     GiveBack,
     Heal,
-    Pipelined,
+    PipelineInventory,
     Purge,
     Settle,
     Unpin,
@@ -24,13 +24,13 @@ class FsckState:
     tables: Mapping[TableName, TableMetadata]  # those whose metadata can be read
     damaged: frozenset[TableName] = frozenset()  # the others
     views: frozenset[TableName] = frozenset()
-    leased: frozenset[TableName] = frozenset()  # somebody works on them now
+    leased: frozenset[TableName] = frozenset()  # being worked on now
     running: tuple[RunRecord, ...] = ()
     pins: tuple[PinRow, ...] = ()
     holds: tuple[SnapshotProtection, ...] = ()
     ledger: Mapping[TableName, int] = field(default_factory=dict)
     unsettled: tuple[Publication, ...] = ()
-    pipelines: Pipelined = field(default_factory=Pipelined)
+    pipelines: PipelineInventory = field(default_factory=PipelineInventory)
     # hidden tables in whose folders other tables have files
     shared: frozenset[TableName] = frozenset()
 
@@ -149,7 +149,7 @@ def _pipelines(state: FsckState) -> Iterator[Finding]:
             "table without pipeline",
             "warning",
             str(table),
-            "no pipeline makes it: it was made by hand, or its pipeline is gone",
+            "no pipeline makes it: it was created by a manual write, or its pipeline is gone",
         )
     for table in sorted(state.pipelines.tables - visible - state.views):
         yield Finding(

@@ -21,7 +21,7 @@ def rebuild_catalog(services: FsckServices) -> RebuildReport:
     """Register every table that is not in the catalog, by its newest metadata file; those in it
     stay as they are.
     """
-    if services.pointing is None:
+    if services.pointer_rows is None:
         what = "the catalog is a server of its own: it is not rebuilt from here."
         raise UsageError(what, next="Restore the server's own backup, then: lakebed fsck")
     files, skipped = find_metadata_files(services)

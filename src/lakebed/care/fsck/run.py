@@ -17,10 +17,10 @@ from lakebed.care.fsck.spec import (
     GiveBack,
     Heal,
     Looked,
-    Mended,
     PointBack,
     Purge,
     Repair,
+    RepairOutcome,
     Settle,
     Unpin,
 )
@@ -48,8 +48,8 @@ def run_fsck(
     report = check(services, sample=sample)
     if not repair or not any(found.repair for found in report.findings):
         return report
-    mended = mend(services, report.findings)
-    return replace(check(services, sample=sample), mended=mended)
+    repairs = make_repairs(services, report.findings)
+    return replace(check(services, sample=sample), repairs=repairs)
 
 
 def check(services: FsckServices, *, sample: int | None) -> FsckReport:
@@ -98,7 +98,7 @@ def _database(services: FsckServices) -> Iterator[Finding]:
 
 
 def _outside(services: FsckServices, pointers: Iterable[Pointer]) -> Iterator[Finding]:
-    if services.pointing is None:
+    if services.pointer_rows is None:
         return  # a server of its own places tables where it likes
     for pointer in pointers:
         if services.root.relative(pointer.location) is None:
@@ -119,7 +119,7 @@ def _state(services: FsckServices, inventory: Inventory) -> FsckState:
     tables, damaged = _readable(services)
     running = services.records.runs(state="running", limit=_MANY)
     work = {*tables, *damaged, *(record.table for record in running)}
-    rows = services.pointing.rows() if services.pointing else ()
+    rows = services.pointer_rows.rows() if services.pointer_rows else ()
     return FsckState(
         tables,
         damaged,
@@ -167,21 +167,21 @@ def _shared(
     )
 
 
-def mend(services: FsckServices, findings: Iterable[Finding]) -> tuple[Mended, ...]:
+def make_repairs(services: FsckServices, findings: Iterable[Finding]) -> tuple[RepairOutcome, ...]:
     """Make every repair once. One that fails, because a table is being worked on, does not stop the
     others.
     """
     repairs = dict.fromkeys(found.repair for found in findings if found.repair)
-    return tuple(_mended(services, repair) for repair in repairs)
+    return tuple(_make_repair(services, repair) for repair in repairs)
 
 
-def _mended(services: FsckServices, repair: Repair) -> Mended:
+def _make_repair(services: FsckServices, repair: Repair) -> RepairOutcome:
     services.report(str(repair))
     try:
         _do(services, repair)
     except LakebedError as error:
-        return Mended(str(repair), done=False, detail=error.what)
-    return Mended(str(repair), done=True)
+        return RepairOutcome(str(repair), done=False, detail=error.what)
+    return RepairOutcome(str(repair), done=True)
 
 
 def _do(services: FsckServices, repair: Repair) -> None:
@@ -208,16 +208,18 @@ def _do(services: FsckServices, repair: Repair) -> None:
 
 
 def _point_back(services: FsckServices, repair: PointBack) -> None:
-    if services.pointing is None:
+    if services.pointer_rows is None:
         return  # found only where the catalog's rows are ours
     table, move = repair.table, repair.move
     with hold_lease(
         services.leases, str(table), holder=services.holder, limit=services.limit
     ) as held:
         event = Event("altered", table, detail={"by": "fsck", "metadata": move.to})
-        to = services.pointing.stage(move.to, repair.replay) if repair.replay else move.to
+        to = services.pointer_rows.stage(move.to, repair.replay) if repair.replay else move.to
         records = ChangeRecords(events=(event,))
-        services.pointing.change([replace(move, to=to)], leases=[held.require()], records=records)
+        services.pointer_rows.change(
+            [replace(move, to=to)], leases=[held.require()], records=records
+        )
 
 
 def _clear_stage(services: FsckServices, folder: str, run_id: str) -> None:

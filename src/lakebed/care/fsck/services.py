@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from lakebed.care.fsck.spec import Pipelined, StoredContent
+from lakebed.care.fsck.spec import PipelineInventory, StoredContent
 from lakebed.names import TableName
 from lakebed.ports import Audit, Catalog, Events, FileInspector, Files, Leases, PointerRows, Records
 from lakebed.settings import Root
@@ -33,8 +33,8 @@ class FsckServices:
     restore_ledger: Callable[[], int]
     holder: str
     limit: float  # of leases, in seconds
-    pointing: PointerRows | None = None  # None: the catalog is a server of its own
-    pipelines: Pipelined = field(default_factory=Pipelined)
+    pointer_rows: PointerRows | None = None  # None: the catalog is a server of its own
+    pipelines: PipelineInventory = field(default_factory=PipelineInventory)
     stored: tuple[StoredContent, ...] = ()
     report: Report = quiet
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))

@@ -128,7 +128,7 @@ class Looked:
 
 
 @dataclass(frozen=True)
-class Mended:
+class RepairOutcome:
     """How a repair ended."""
 
     repair: str
@@ -142,7 +142,7 @@ class FsckReport:
 
     findings: tuple[Finding, ...]
     looked: Looked
-    mended: tuple[Mended, ...] = ()
+    repairs: tuple[RepairOutcome, ...] = ()
 
     @property
     def problems(self) -> int:
@@ -150,7 +150,7 @@ class FsckReport:
 
 
 @dataclass(frozen=True)
-class Pipelined:
+class PipelineInventory:
     """The tables that pipeline folders build, and folders that cannot be read, with the reason."""
 
     tables: frozenset[TableName] = frozenset()

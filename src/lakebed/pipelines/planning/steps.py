@@ -172,7 +172,7 @@ class Execute(TableStep):
     """Run the statement of a manual change on the branch."""
 
     kind: ClassVar[str] = "Execute"
-    why: ClassVar[str] = "somebody asked for this change"
+    why: ClassVar[str] = "this change was requested"
     statement: ChangeStatement
 
 

@@ -79,7 +79,8 @@ def _configured(given: dict[str, Any]) -> tuple[PipelineConfig, Strategy]:
         first = error.errors()[0]
         named = {"unique_key": "key", "watermark_column": "order", "merge_strategy": "mode"}
         option = named.get(str(first["loc"][-1]), str(first["loc"][-1]))
-        raise UsageError(f"{given['merge_strategy']} by hand: {option}: {reason(first)}") from None
+        mode = given["merge_strategy"]
+        raise UsageError(f"a write with mode {mode}: {option}: {reason(first)}") from None
 
 
 def apply_manual_change(build: Build, spec: PipelineSpec) -> RunRecord:

@@ -36,7 +36,7 @@ class DatabaseArchive(Protocol):
         ...
 
     def held_leases(self) -> list[str]:
-        """The leases that somebody holds now."""
+        """The leases that are held now."""
         ...
 
     def row_counts(self) -> Mapping[str, int]:

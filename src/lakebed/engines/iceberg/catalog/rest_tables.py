@@ -63,7 +63,7 @@ class RestTables:
             for *_, name in self._catalog.list_tables((namespace, layer)):
                 try:
                     yield TableName(namespace, layer, name)
-                except BadName:  # made by somebody else, outside our three parts
+                except BadName:  # created by another tool, outside our three-part names
                     continue
 
     def _layers(self) -> "set[Identifier]":
