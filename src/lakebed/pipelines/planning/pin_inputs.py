@@ -13,7 +13,7 @@ from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.planning.batches import batches_of, require_separate_extracts
 from lakebed.pipelines.planning.known_zones import require_known_zones
 from lakebed.pipelines.planning.pin_zones import pin_zones
-from lakebed.pipelines.planning.pins import Pins, TargetTable
+from lakebed.pipelines.planning.pins import Batch, Pins, TargetTable, ZoneKey, ZonePin
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import ColumnAlias, InputPin, TableMetadata
 from lakebed.tables import Renames, apply_renames, pending_renames
@@ -46,52 +46,58 @@ def pin_inputs(
     All inputs are as of one moment, except those in `built`.
     """
     refs = tuple(_tables_read(spec, specs))
-    catalog = services.placement.catalog
-    wanted = {spec.table, *(ref.table for ref in refs)}
-    found = catalog.metadata(
-        catalog.pointers([table for table in wanted if table not in built]).values()
-    )
+    found = _metadata_now({spec.table, *(ref.table for ref in refs)} - built.keys(), services)
     _require_known(refs, {*found, *built}, specs, services)
-    inputs = {
-        ref.table: _input(ref.table, found, built, options.ref)
-        for ref in refs
-        if ref.table != spec.table
-    }
+    read = (ref.table for ref in refs if ref.table != spec.table)
+    inputs = {table: _input(table, found, built, options.ref) for table in read}
     target = _target(spec, found.get(spec.table), services)
-    shown = {table: _shown(pin, found, built) for table, pin in inputs.items()}
-    shown[spec.table] = _own_shown(target, options.ref)
     if options.full_refresh and not target.absent:
         _require_no_lost_history(spec)
-    landing = pin_zones(spec, services, full_refresh=options.full_refresh, absent=target.absent)
-    require_known_zones(
-        [ref for ref in spec.zones if landing[ref.zone, ref.pattern].is_empty], services
+    shown = {table: _shown(pin, found, built) for table, pin in inputs.items()}
+    landing, batches = _pin_files(spec, target, services, full_refresh=options.full_refresh)
+    pins = Pins(
+        run_id,
+        inputs,
+        landing,
+        options.full_refresh,
+        options.ref,
+        shown | {spec.table: _own_shown(target, options.ref)},
+        batches,
+        _known_columns(shown, found),
+        _given(spec, services, options),
     )
-    made_again = (
-        options.full_refresh or target.absent
-    ) and spec.strategy.strategy != "full_refresh"
-    each_file = bool(spec.config.one_file_a_run)
-    batches = (
-        batches_of(landing, record=services.records.run, each_file=each_file) if made_again else ()
-    )
+    return pins, target
+
+
+def _metadata_now(
+    tables: Iterable[TableName], services: RunServices
+) -> Mapping[TableName, TableMetadata]:
+    catalog = services.placement.catalog
+    return catalog.metadata(catalog.pointers(tuple(tables)).values())
+
+
+def _pin_files(
+    spec: PipelineSpec, target: TargetTable, services: RunServices, *, full_refresh: bool
+) -> tuple[Mapping[ZoneKey, ZonePin], tuple[Batch, ...]]:
+    """The files of each zone, and the batches to replay if the table is made again from them."""
+    landing = pin_zones(spec, services, full_refresh=full_refresh, absent=target.absent)
+    empty = [ref for ref in spec.zones if landing[ref.zone, ref.pattern].is_empty]
+    require_known_zones(empty, services)
+    replayed = full_refresh or target.absent
+    batches: tuple[Batch, ...] = ()
+    if replayed and spec.strategy.strategy != "full_refresh":
+        each_file = bool(spec.config.one_file_a_run)
+        batches = batches_of(landing, record=services.records.run, each_file=each_file)
     require_separate_extracts(spec, landing, batches)
-    given = _given(spec, services, options)
-    columns = {
-        table: names for table in inputs if (names := _columns(shown[table], found.get(table)))
-    }
-    return (
-        Pins(
-            run_id,
-            inputs,
-            landing,
-            options.full_refresh,
-            options.ref,
-            shown,
-            batches,
-            columns,
-            given,
-        ),
-        target,
-    )
+    return landing, batches
+
+
+def _known_columns(
+    shown: Mapping[TableName, tuple[ColumnAlias, ...]],
+    found: Mapping[TableName, TableMetadata],
+) -> dict[TableName, tuple[str, ...]]:
+    columns = {table: _columns(aliases, found.get(table)) for table, aliases in shown.items()}
+    return {table: names for table, names in columns.items() if names}
 
 
 def _target(
