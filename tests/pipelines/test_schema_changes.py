@@ -95,7 +95,7 @@ ALL_CASES = [
     if change not in {"nested-widen", "nested-drop"}
     or (policy == "sync") == (change == "nested-drop")
 ]
-CASES = rotated(ALL_CASES, 24)
+CASES = rotated(ALL_CASES, 16)
 
 
 def values(change: str, row: dict[str, Any]) -> dict[str, Any]:

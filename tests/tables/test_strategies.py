@@ -32,7 +32,7 @@ from lakebed.tables.merging.strategies import (
     Strategy,
 )
 from tests.support.lakes.strategy_lab import ONLY_HERE, STAGED, Lab
-from tests.support.scale import SCALE
+from tests.support.scale import SCALE, rotated
 from tests.tables.oracle import (
     Row,
     Rows,
@@ -65,8 +65,8 @@ ODD = (
     Field("_place", "array<int>"),
 )
 
-# Beside each strategy the columns of its batches, and whether its table begins with rows written by
-# hand.
+# Beside each strategy the columns of its batches, and whether its table begins with rows written
+# manually.
 CASES: dict[str, tuple[Strategy, tuple[Field, ...], bool]] = {
     "full_refresh": (FullRefresh(), PLAIN, True),
     "append_only": (AppendOnly(), ODD, False),
@@ -141,7 +141,7 @@ def random_start(rng: Random, strategy: Strategy, fields: Sequence[Field]) -> Ro
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", rotated(list(CASES), 12))
 def test_every_strategy_agrees_with_its_oracle(spark: "SparkSession", name: str) -> None:
     strategy, fields, by_hand = CASES[name]
     lab = Lab(spark, strategy, fields, branch=not by_hand)
