@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from lakebed.engines.database.state.run_documents import from_text, to_text
-from lakebed.errors import Diverged, FilesChanged
+from lakebed.errors import Diverged, TypesChanged
 from lakebed.names import TableName, ZoneName, new_run_id
 from lakebed.ports import (
     ChangeRecords,
@@ -147,12 +147,12 @@ def test_of_two_runs_that_take_a_column_for_different_types_the_first_to_publish
     )  # the same once more, and one that is new
     learn(ColumnTypeChange("b", "", "double"), pattern="*.json")
     with pytest.raises(
-        FilesChanged, match="read the column b as int meanwhile, this one as string"
+        TypesChanged, match="read the column b as int meanwhile, this one as string"
     ):
         learn(ColumnTypeChange("d", "", "int"), ColumnTypeChange("b", "", "string"))
     learn(ColumnTypeChange("b", "int", "double"))
     learn(ColumnTypeChange("b", "int", "bigint"))  # which is wider already
-    with pytest.raises(FilesChanged, match="read the column b as double meanwhile"):
+    with pytest.raises(TypesChanged, match="read the column b as double meanwhile"):
         learn(ColumnTypeChange("b", "int", "string"))
     assert records.zone_types(zone) == {
         "": {"b": "double", "A": "string", "c": "date"},

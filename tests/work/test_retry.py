@@ -6,12 +6,19 @@ from collections.abc import Callable
 
 import pytest
 
-from lakebed.errors import FilesUnreachable, LakebedError, LeaseLost, PointerMoved
+from lakebed.errors import (
+    FilesUnreachable,
+    LakebedError,
+    LeaseLost,
+    PointerMoved,
+    TypesChanged,
+)
 from lakebed.work import backoff, retry
 
 GONE = FilesUnreachable("the bucket", "no answer")
 MOVED = PointerMoved("silver.orders")
 LOST = LeaseLost("silver.orders", "another run")
+TYPES = TypesChanged("another run has read the column id as string")
 
 
 def failing(*errors: LakebedError) -> tuple[list[int], Callable[[], str]]:
@@ -35,9 +42,10 @@ def test_a_call_is_repeated_while_its_errors_are_retryable() -> None:
     assert pauses == [1.0, 2.0]
 
 
-def test_an_error_that_no_retry_helps_is_raised_at_once() -> None:
-    calls, call = failing(LOST)
-    with pytest.raises(LeaseLost):
+@pytest.mark.parametrize("error", [LOST, TYPES], ids=lambda error: type(error).__name__)
+def test_an_error_that_no_retry_helps_is_raised_at_once(error: LakebedError) -> None:
+    calls, call = failing(error)
+    with pytest.raises(type(error)):
         retry(call, sleep=lambda _: None)
     assert len(calls) == 1
 

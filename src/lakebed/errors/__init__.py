@@ -40,7 +40,8 @@
     │   └── LeaseLost           another process took over our lease: we may not commit
     ├── BadBatch                the rows of a batch cannot be written as requested
     ├── BadFiles                landing files cannot be read
-    │   └── FilesChanged        they changed while being read (a retry helps)
+    │   ├── FilesChanged        they changed while being read (a retry helps)
+    │   └── TypesChanged        another run has published a different type for a column
     ├── GateFailed              a quality gate found bad rows; the table is unchanged
     ├── NotPublished            another run of the same build failed, and all are published together
     ├── OutcomeUnknown          whether a run was published is unknown; it is not retried
@@ -70,6 +71,7 @@ from lakebed.errors.runs import (
     QueryEnded,
     RunFailed,
     SparkFailed,
+    TypesChanged,
 )
 from lakebed.errors.stores import (
     CatalogFull,
@@ -164,6 +166,7 @@ __all__ = [
     "QueryEnded",
     "RunFailed",
     "SparkFailed",
+    "TypesChanged",
     "Unavailable",
     "UnknownName",
     "UnsafeStore",

@@ -22,6 +22,12 @@ class FilesChanged(BadFiles):
     overtaken = True
 
 
+class TypesChanged(BadFiles):
+    """Another run has published a different type for a column of the zone; the run starts over."""
+
+    overtaken = True
+
+
 class GateFailed(LakebedError):
     """A quality gate found bad rows; the table is unchanged."""
 

@@ -17,7 +17,7 @@ class PublicationRecords:
     """What is recorded with a publication. Its events follow from the publication itself.
 
     Column types are stored only if no other run changed them since this one began; otherwise the
-    publication fails with `FilesChanged`.
+    publication fails with `TypesChanged`.
     """
 
     runs: tuple[RunRecord, ...] = ()

@@ -25,7 +25,7 @@ def types_of(connection: Connection, zone: ZoneName) -> dict[str, dict[str, str]
 
 
 def put_types(connection: Connection, learned: ZoneTypes, *, run_id: str) -> None:
-    """Store the types that a run learned; `FilesChanged` if another run has changed one since this
+    """Store the types that a run learned; `TypesChanged` if another run has changed one since this
     run began.
     """
     for place, column in enumerate(learned.columns):
