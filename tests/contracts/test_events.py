@@ -109,3 +109,21 @@ def test_a_protection_ends_with_its_time(events: Events) -> None:
         ("endless", True),
         ("lasting", False),
     ]
+
+
+def test_a_renewed_protection_lasts_longer_and_one_that_lapsed_is_not_stored_for_ever(
+    events: Events,
+) -> None:
+    events.protect("reader", ORDERS, [1], seconds=0)
+    events.protect("follower", ORDERS, [1])
+    assert (events.renew("reader", seconds=60), events.renew("nobody", seconds=60)) == (
+        False,
+        False,
+    )
+    events.protect("reader", ORDERS, [1], seconds=0)
+    assert events.renew("reader", seconds=3600)
+    assert events.renew("follower", seconds=3600)
+    assert [(one.holder, one.until is None) for one in events.protected()] == [
+        ("follower", True),
+        ("reader", False),
+    ]

@@ -41,3 +41,19 @@ def test_what_nobody_gives_back_is_not_held_for_ever(bench: RealBench) -> None:
     gc.collect()
     time.sleep(1.2)
     assert held(bench) == []
+
+
+def test_a_reader_of_a_table_that_is_renamed_protects_nothing_of_the_next_table_of_that_name(
+    bench: RealBench,
+) -> None:
+    orders, former = bench.table("orders"), TableName("shop", "silver", "former")
+    with SnapshotGuard(bench.stores.events, {orders: [5]}, seconds=2.0):
+        (first,) = bench.events.protected()
+        bench.catalog.rename(orders, former)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            if (found := bench.events.protected()) and found[0].until != first.until:
+                break
+            time.sleep(0.05)
+        assert [(one.table, one.snapshot) for one in found] == [(former, 5)]
+        assert found[0].until != first.until

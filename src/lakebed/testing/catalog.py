@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import reduce
 from typing import Any
+from uuid import uuid4
 
 from lakebed.errors import PointerMoved
 from lakebed.names import TableName, tables_named
@@ -92,8 +93,9 @@ class MemoryCatalog:
         """Create an empty table without a snapshot."""
         now = datetime.now(UTC)
         columns = (Column("id", "long", required=False),)
+        uuid = str(uuid4())
         self._point(
-            table, TableMetadata(str(table), f"memory/{table}", 2, now, columns, (), (), {}, {}, {})
+            table, TableMetadata(uuid, f"memory/{table}", 2, now, columns, (), (), {}, {}, {})
         )
 
     def write(self, table: TableName, rows: Sequence[int], *, branch: str = MAIN) -> int:
@@ -137,6 +139,7 @@ class MemoryCatalog:
             for move in publication.moves:
                 present = self._metadata[self._pointers.pop(move.table).location]
                 self._point(move.published, moved(present, move))
+                self._rename_in_state(move.table, move.published)
             self.events.append(*publication.events)
             self._published[publication.run_id] = publication
 
@@ -169,7 +172,7 @@ class MemoryCatalog:
             if table not in self._pointers or to in self._pointers:
                 raise PointerMoved(str(to))
             self._pointers[to] = Pointer(to, self._pointers.pop(table).location)
-            self.records.rename_in_ledger(table, to)
+            self._rename_in_state(table, to)
             self._store(records)
 
     def drop(
@@ -187,7 +190,7 @@ class MemoryCatalog:
                 self._metadata[pointer.location].uuid, table, pointer.location, datetime.now(UTC)
             )
             self._dropped[gone.uuid] = gone
-            self.records.rename_in_ledger(table, gone.hidden_name)
+            self._rename_in_state(table, gone.hidden_name)
             self._store(records)
             return gone
 
@@ -201,7 +204,7 @@ class MemoryCatalog:
             if dropped.uuid not in self._dropped:
                 raise PointerMoved(str(dropped.table))
             self.register(to, dropped.location, records=records)
-            self.records.rename_in_ledger(dropped.hidden_name, to)
+            self._rename_in_state(dropped.hidden_name, to)
             del self._dropped[dropped.uuid]
 
     def delete_dropped(self, dropped: DroppedTable) -> None:
@@ -231,7 +234,7 @@ class MemoryCatalog:
             if to in self._pointers:
                 raise PointerMoved(str(to))
             self._point(
-                to, replace(cloned(self._metadata[pointer.location], snapshot), uuid=str(to))
+                to, replace(cloned(self._metadata[pointer.location], snapshot), uuid=str(uuid4()))
             )
             self._store(records)
 
@@ -242,6 +245,10 @@ class MemoryCatalog:
             for lease in leases:
                 self.leases.fence(lease)
             yield
+
+    def _rename_in_state(self, table: TableName, to: TableName) -> None:
+        self.records.rename_table(table, to)
+        self.events.rename_table(table, to)
 
     def _store(self, records: ChangeRecords) -> None:
         for change in records.file_states:

@@ -1,6 +1,7 @@
 """Events, followers and protected snapshots in memory."""
 
 from collections.abc import Collection
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from threading import RLock
@@ -79,12 +80,23 @@ class MemoryEvents:
         seconds: float | None = None,
     ) -> None:
         until = None if seconds is None else datetime.now(UTC) + timedelta(seconds=seconds)
+        now = datetime.now(UTC)
         with self._lock:
             self.unprotect(holder, table)
+            self._protected = [one for one in self._protected if not one.until or one.until > now]
             self._protected += [
                 SnapshotProtection(holder, table, snapshot, until)
                 for snapshot in sorted(set(snapshots))
             ]
+
+    def renew(self, holder: str, *, seconds: float) -> bool:
+        until = datetime.now(UTC) + timedelta(seconds=seconds)
+        with self._lock:
+            self._protected = [
+                replace(one, until=until) if one.holder == holder and one.until else one
+                for one in self._protected
+            ]
+            return any(one.holder == holder for one in self._protected)
 
     def unprotect(self, holder: str, table: TableName | None = None) -> None:
         with self._lock:
@@ -93,6 +105,16 @@ class MemoryEvents:
                 for one in self._protected
                 if one.holder != holder or (table is not None and one.table != table)
             ]
+
+    def rename_table(self, table: TableName, to: TableName) -> None:
+        """What is protected of a table is protected under its new name."""
+        with self._lock:
+            renamed = (
+                replace(one, table=to) if one.table == table else one for one in self._protected
+            )
+            self._protected = list(
+                {(one.holder, one.table, one.snapshot): one for one in renamed}.values()
+            )
 
     def protected(self) -> tuple[SnapshotProtection, ...]:
         now = datetime.now(UTC)

@@ -153,11 +153,15 @@ class MemoryRecords:
             for file in self._ledger
         ]
 
-    def rename_in_ledger(self, table: TableName, to: TableName) -> None:
-        """Files consumed by a table belong to its new name."""
+    def rename_table(self, table: TableName, to: TableName) -> None:
+        """Files consumed by a table, and pins of it, belong to its new name."""
         self._ledger = [
             replace(file, table=to) if file.table == table else file for file in self._ledger
         ]
+        for run_id, pins in self._pins.items():
+            self._pins[run_id] = tuple(
+                replace(pin, table=to) if pin.table == table else pin for pin in pins
+            )
 
     def delete_from_ledger(self, table: TableName) -> None:
         """Remove every file of a table that was purged."""

@@ -74,7 +74,9 @@ class DroppedTable:
 
     @property
     def hidden_name(self) -> TableName:
-        """The name in the ledger until it is restored; on some catalogs also the table's own."""
+        """Its name in the lake's state until it is restored; on some catalogs also the table's
+        own.
+        """
         return TableName(
             self.table.namespace, self.table.layer, f"dropped_{self.uuid.replace('-', '')}"
         )
@@ -193,7 +195,8 @@ class Catalog(Protocol):
         leases: Sequence[Lease] = (),
         records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> None:
-        """Rename a table. Its files stay where they are, and the ledger follows the name.
+        """Rename a table. Its files stay where they are; the ledger, pins and protections follow
+        the name.
 
         `PointerMoved` if the table is gone or the name is taken.
         """
@@ -209,7 +212,8 @@ class Catalog(Protocol):
         """Remove a table from the catalog; returns what `restore` needs, or None if the table does
         not exist.
 
-        Its files stay. The landing files it consumed wait again for a new table of this name.
+        Its files stay. The landing files it consumed wait again for a new table of this name. Until
+        it is restored, its ledger, pins and protections have its hidden name.
         """
         ...
 

@@ -42,7 +42,11 @@ class RecordedEvent:
 
 @dataclass(frozen=True)
 class SnapshotProtection:
-    """A snapshot that a holder protects from expiry, `until` a time or until it is unprotected."""
+    """A snapshot that a holder protects from expiry, `until` a time or until it is unprotected.
+
+    It follows its table: when the table is renamed, dropped or restored, the same commit changes
+    `table`. A dropped table has its hidden name (`DroppedTable.hidden_name`).
+    """
 
     holder: str
     table: TableName
@@ -103,6 +107,12 @@ class Events(Protocol):
     ) -> None:
         """Protect these snapshots of a table from expiry, instead of those the holder protected
         before.
+        """
+        ...
+
+    def renew(self, holder: str, *, seconds: float) -> bool:
+        """Protect for that long from now what the holder protects for a time, whatever its tables
+        are called by now; returns whether it still protects anything.
         """
         ...
 

@@ -83,6 +83,11 @@ class SnapshotGuard:
         for table, ids in self._snapshots.items():
             self._events.protect(self._holder, table, ids, seconds=self._seconds)
 
+    def _renew(self) -> None:
+        """By the holder: a table may have been renamed, and another one have its name."""
+        if not self._events.renew(self._holder, seconds=self._seconds):
+            self._protect()
+
     def release(self) -> None:
         """End the protection; if the store cannot be told, it lapses by itself."""
         if not self._snapshots or self._released.is_set():
@@ -110,5 +115,5 @@ def _renew(guard: "weakref.ref[SnapshotGuard]", released: threading.Event, pause
         if alive is None:
             return
         with suppress(LakebedError):  # the store may be back before the protection lapses
-            alive._protect()
+            alive._renew()
         del alive  # or this thread would keep it from being garbage-collected

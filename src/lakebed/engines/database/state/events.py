@@ -5,7 +5,19 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Delete,
+    Row,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 
 from lakebed.engines.database.connect import Database
 from lakebed.engines.database.schema import events, followers, holds
@@ -97,14 +109,24 @@ class DatabaseEvents:
         *,
         seconds: float | None = None,
     ) -> None:
-        until = None if seconds is None else self._database.now() + seconds
+        now = self._database.now()
+        until = None if seconds is None else now + seconds
         with self._database.writing() as connection:
+            connection.execute(_lapsed_deletion(now))
             connection.execute(
                 delete(holds).where(holds.c.holder == holder, holds.c.table_name == str(table))
             )
             for snapshot in sorted(set(snapshots)):
                 values = {"holder": holder, "table_name": str(table), "snapshot": snapshot}
                 connection.execute(insert(holds).values(**values, until=until))
+
+    def renew(self, holder: str, *, seconds: float) -> bool:
+        theirs, until = holds.c.holder == holder, self._database.now() + seconds
+        with self._database.writing() as connection:
+            connection.execute(
+                update(holds).where(theirs, holds.c.until.is_not(None)).values(until=until)
+            )
+            return connection.execute(select(holds.c.holder).where(theirs)).first() is not None
 
     def unprotect(self, holder: str, table: TableName | None = None) -> None:
         theirs = delete(holds).where(holds.c.holder == holder)
@@ -128,6 +150,15 @@ class DatabaseEvents:
             )
             for row in rows
         )
+
+
+def _lapsed_deletion(now: ColumnElement[float]) -> Delete:
+    """Deletes what readers that died protected. Rows that another transaction is working on are
+    left out, or two of them could wait for each other.
+    """
+    key = (holds.c.holder, holds.c.table_name, holds.c.snapshot)
+    free = select(*key).where(holds.c.until <= now).with_for_update(skip_locked=True)
+    return delete(holds).where(tuple_(*key).in_(free))
 
 
 def _recorded(row: Row[Any]) -> RecordedEvent:

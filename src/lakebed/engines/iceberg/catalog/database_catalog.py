@@ -12,8 +12,9 @@ from sqlalchemy.exc import IntegrityError
 from lakebed.engines.database import fence
 from lakebed.engines.database.state.commit_records import put_change_records
 from lakebed.engines.database.state.dropped import list_dropped, put_dropped, take_dropped
-from lakebed.engines.database.state.ledger import PUBLISHED, delete_from_ledger, rename_in_ledger
+from lakebed.engines.database.state.ledger import PUBLISHED, delete_from_ledger
 from lakebed.engines.database.state.publications import published, record
+from lakebed.engines.database.state.renaming import rename_in_state
 from lakebed.engines.iceberg.catalog import jdbc_rows
 from lakebed.engines.iceberg.catalog.database_reader import DatabaseCatalogReader
 from lakebed.engines.iceberg.catalog.staged_metadata import StagedMetadata
@@ -81,6 +82,8 @@ class DatabaseCatalog(DatabaseCatalogReader):
                     becomes=move.becomes,
                 )
                 swap.within(connection)
+                if move.becomes:
+                    rename_in_state(connection, move.table, move.becomes)
             record(connection, self._database, publication, state=PUBLISHED, records=records)
 
     def amend(
@@ -119,7 +122,7 @@ class DatabaseCatalog(DatabaseCatalogReader):
             jdbc_rows.Swap(table, location, self._staged.named(location, to), becomes=to).within(
                 connection
             )
-            rename_in_ledger(connection, table, to)
+            rename_in_state(connection, table, to)
 
     def drop(
         self,
@@ -139,7 +142,7 @@ class DatabaseCatalog(DatabaseCatalogReader):
             gone = put_dropped(
                 connection, self._database, table, uuid=uuid, location=seen[table].location
             )
-            rename_in_ledger(connection, table, gone.hidden_name)
+            rename_in_state(connection, table, gone.hidden_name)
         return gone
 
     def dropped(self) -> tuple[DroppedTable, ...]:
@@ -158,7 +161,7 @@ class DatabaseCatalog(DatabaseCatalogReader):
                 if to == dropped.table
                 else self._staged.named(dropped.location, to),
             )
-            rename_in_ledger(connection, dropped.hidden_name, to)
+            rename_in_state(connection, dropped.hidden_name, to)
 
     def delete_dropped(self, dropped: DroppedTable) -> None:
         with self._database.writing() as connection:

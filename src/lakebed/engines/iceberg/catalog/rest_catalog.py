@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from lakebed.engines.database import Database, fence
 from lakebed.engines.database.state.commit_records import put_change_records
 from lakebed.engines.database.state.dropped import delete_dropped_row, list_dropped, put_dropped
-from lakebed.engines.database.state.ledger import delete_from_ledger, rename_in_ledger
+from lakebed.engines.database.state.ledger import delete_from_ledger
 from lakebed.engines.database.state.publications import (
     INTENDED,
     abandoned,
@@ -20,6 +20,7 @@ from lakebed.engines.database.state.publications import (
     published,
     record,
 )
+from lakebed.engines.database.state.renaming import rename_in_state
 from lakebed.engines.iceberg.catalog.rest_tables import RestTables
 from lakebed.errors import PointerMoved, UsageError
 from lakebed.names import TableName
@@ -228,11 +229,14 @@ class IcebergRestCatalog(RestTables):
     ) -> None:
         with self._database.writing() as connection:
             if renamed:
-                rename_in_ledger(connection, *renamed)
+                rename_in_state(connection, *renamed)
             put_change_records(connection, self._database, records)
 
     def _close(self, publication: Publication, *, whole: bool) -> None:
         with self._database.writing() as connection:
+            for move in publication.moves if whole else ():
+                if move.becomes:
+                    rename_in_state(connection, move.table, move.becomes)
             (mark_published if whole else delete_intended)(connection, self._database, publication)
 
     def published(self, run_id: str) -> Publication | None:
