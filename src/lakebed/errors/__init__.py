@@ -26,6 +26,7 @@
     ├── UnsafeStore             a store without a guarantee that Lakebed relies on
     ├── FileMissing             a file that should be there is not
     ├── FileExists              the file exists, and must not be overwritten
+    ├── FileReplaced            the file is no longer the one that was read (start over)
     ├── DamagedTable            a table's metadata cannot be read
     ├── PointsElsewhere         a table points outside the lake, which was copied or moved
     ├── PathUnresolved          the path of a table's file cannot be resolved
@@ -79,6 +80,7 @@ from lakebed.errors.stores import (
     CatalogUnreachable,
     FileExists,
     FileMissing,
+    FileReplaced,
     FilesRefused,
     FilesUnreachable,
     MissingExtra,
@@ -141,6 +143,7 @@ __all__ = [
     "Diverged",
     "FileExists",
     "FileMissing",
+    "FileReplaced",
     "FilesChanged",
     "FilesRefused",
     "FilesUnreachable",

@@ -163,6 +163,20 @@ class FileMissing(LakebedError):
         super().__init__("no such file.", where=path)
 
 
+class FileReplaced(LakebedError):
+    """The file is no longer the one that was read: another writer replaced it first."""
+
+    overtaken = True
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        super().__init__(
+            "another writer replaced the file after it was read.",
+            where=path,
+            next="Read it again and decide again.",
+        )
+
+
 class FileExists(LakebedError):
     """The file exists, and must not be overwritten."""
 

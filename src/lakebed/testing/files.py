@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from threading import Lock
 
-from lakebed.errors import FileExists, FileMissing
+from lakebed.errors import FileExists, FileMissing, FileReplaced
 from lakebed.ports.files.file_paths import require_folder, require_path, require_range
-from lakebed.ports.files.file_probe import require_atomic_create
+from lakebed.ports.files.file_probe import require_atomic_writes
 from lakebed.ports.files.files import FileInfo
 
 _ADDRESS = "memory/"
@@ -40,6 +40,14 @@ class MemoryFiles:
         with self._lock:
             if require_path(path) in self._files:
                 raise FileExists(path)
+            return self._put(path, data)
+
+    def replace(self, path: str, data: bytes, *, etag: str) -> FileInfo:
+        with self._lock:
+            if require_path(path) not in self._files:
+                raise FileMissing(path)
+            if self._files[path][0].etag != etag:
+                raise FileReplaced(path)
             return self._put(path, data)
 
     def info(self, path: str) -> FileInfo:
@@ -87,7 +95,7 @@ class MemoryFiles:
             return self._put(to, data)
 
     def probe(self) -> None:
-        require_atomic_create(self, create=self.create)
+        require_atomic_writes(self, create=self.create, replace=self.replace)
 
     def _found(self, path: str) -> tuple[FileInfo, bytes]:
         with self._lock:

@@ -6,13 +6,18 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from lakebed.engines.files import FolderFiles
-from lakebed.errors import BadName, FileMissing, FilesRefused, FilesUnreachable
+from lakebed.engines.files.moving import etag_of
+from lakebed.engines.files.new_file import new_file
+from lakebed.engines.files.path_lock import remove_unless_held
+from lakebed.errors import BadName, FileMissing, FileReplaced, FilesRefused, FilesUnreachable
 
 WRITER = """
 import sys
@@ -22,6 +27,15 @@ files = FolderFiles(Path(sys.argv[1]))
 while True:
     for letter in b"abcd":
         files.write("zone/a", bytes([letter]) * 2_000_000)
+"""
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from lakebed.engines.files.path_lock import locked
+with locked(Path(sys.argv[1])):
+    print("ready", flush=True)
+    time.sleep(600)
 """
 
 
@@ -49,6 +63,7 @@ def test_a_linked_folder_never_leads_outside(root: Path, outside: Path) -> None:
         lambda: files.info("zone/secret"),
         lambda: files.write("zone/new", b""),
         lambda: files.create("zone/new", b""),
+        lambda: files.replace("zone/secret", b"", etag="x"),
         lambda: files.delete("zone/secret"),
         lambda: files.move("zone/secret", "b"),
         lambda: files.move("a", "zone/b"),
@@ -133,6 +148,59 @@ def test_a_listing_removes_unfinished_files_only_when_they_are_a_day_old(root: P
     assert (young.exists(), old.exists()) == (True, False)
 
 
+def test_a_writer_killed_while_it_has_a_lock_blocks_nobody_and_its_lock_is_not_left(
+    root: Path,
+) -> None:
+    files = FolderFiles(root)
+    seen = files.create("zone/a", b"one")
+    with _killed(HOLDER, root / "zone/a") as holder:
+        [lock] = (root / "zone").glob(".lakebed-*.lock")
+        with pytest.raises(BlockingIOError):
+            remove_unless_held(lock)  # it is held indeed
+        holder.send_signal(signal.SIGKILL)
+    assert [info.path for info in files.list()] == ["zone/a"]
+    files.replace("zone/a", b"two", etag=seen.etag)
+    assert os.listdir(root / "zone") == ["a"]
+
+
+def test_a_listing_removes_a_lock_only_when_it_is_a_day_old_and_nobody_holds_it(root: Path) -> None:
+    files = FolderFiles(root)
+    files.create("zone/a", b"one")
+    with _killed(HOLDER, root / "zone/a") as holder:
+        [lock] = (root / "zone").glob(".lakebed-*.lock")
+        os.utime(lock, (time.time() - 90_000,) * 2)
+        assert [info.path for info in files.list()] == ["zone/a"]
+        assert lock.exists()
+        holder.send_signal(signal.SIGKILL)
+    assert [info.path for info in files.list()] == ["zone/a"]
+    assert not lock.exists()
+
+
+@contextmanager
+def _killed(program: str, *arguments: object) -> Iterator[subprocess.Popen[str]]:
+    """A process that has said it is ready; the block kills it."""
+    command = [sys.executable, "-c", program, *map(str, arguments)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout
+            assert process.stdout.readline() == "ready\n"
+            yield process
+        finally:
+            process.kill()
+
+
+def test_every_content_of_a_path_has_another_etag_however_fast_they_follow(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file system's clock ticks every few milliseconds, and it reuses the numbers of inodes."""
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # as fast as a disk could ever be
+    etags = set()
+    for number in range(500):
+        with new_file(root, b"%04d" % number) as file:
+            etags.add(etag_of(file.stat()))
+    assert len(etags) == 500
+
+
 def test_a_failed_write_leaves_no_unfinished_file(root: Path) -> None:
     files = FolderFiles(root)
     files.write("zone/a", b"")
@@ -196,6 +264,55 @@ def test_a_file_has_one_path_whatever_links_lead_to_it(
         files.path_of(f"{root}/loop/a")
 
 
+class Pausing(FolderFiles):
+    """A writer that is slow between its check and its renaming."""
+
+    def __init__(self, root: Path, meanwhile: Callable[[], object]) -> None:
+        super().__init__(root)
+        self._meanwhile, self._checks = meanwhile, 0
+
+    def _require_etag(self, path: str, etag: str) -> None:
+        super()._require_etag(path, etag)
+        self._checks += 1
+        if self._checks == 2:  # the one with the lock
+            self._meanwhile()
+
+
+@pytest.mark.parametrize(
+    ("other", "told", "left"),
+    [
+        ("replace", FileReplaced, {"a": b"slow"}),
+        ("write", None, {"a": b"fast"}),
+        ("delete", None, {}),
+        ("move", FileMissing, {"a": b"slow"}),  # it had seen another file
+    ],
+)
+def test_whoever_changes_a_file_waits_for_the_writer_that_has_its_lock(
+    root: Path, other: str, told: type[Exception] | None, left: dict[str, bytes]
+) -> None:
+    """Without the lock the other would come between check and renaming, and its work be lost."""
+    files = FolderFiles(root)
+    seen = files.create("a", b"seen").etag
+    others: dict[str, Callable[[], object]] = {
+        "replace": lambda: files.replace("a", b"fast", etag=seen),
+        "write": lambda: files.write("a", b"fast"),
+        "delete": lambda: files.delete("a"),
+        "move": lambda: files.move("a", "b"),
+    }
+    with ThreadPoolExecutor(1) as pool:
+        raced: list[Future[object]] = []
+
+        def race() -> None:
+            raced.append(pool.submit(others[other]))
+            wait(raced, timeout=0.5)  # enough to be done, if nothing keeps it
+
+        Pausing(root, race).replace("a", b"slow", etag=seen)
+        error = raced[0].exception()
+    assert (type(error) if error else None) is told
+    assert {info.path: files.read(info.path) for info in files.list()} == left
+    assert sorted(os.listdir(root)) == sorted(left)
+
+
 class Interrupted(FolderFiles):
     """Somebody does something between the link at the new place and the removal at the old one."""
 
@@ -209,6 +326,12 @@ class Interrupted(FolderFiles):
             self._meanwhile(source)
 
 
+def _replace(place: Path) -> None:
+    """As other programs do, without Lakebed's lock."""
+    place.with_name("new").write_bytes(b"two")
+    place.with_name("new").replace(place)
+
+
 def _append(place: Path) -> None:
     with place.open("ab") as file:
         file.write(b"more")
@@ -217,7 +340,7 @@ def _append(place: Path) -> None:
 def test_a_file_that_replaces_one_on_its_way_stays_and_the_one_that_was_meant_is_moved(
     root: Path,
 ) -> None:
-    files = Interrupted(root, lambda _: FolderFiles(root).write("a", b"two"))
+    files = Interrupted(root, _replace)
     assert files.move("a", "b", etag=files.write("a", b"one").etag).size == 3
     assert (files.read("a"), files.read("b")) == (b"two", b"one")
 

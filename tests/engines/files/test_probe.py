@@ -38,7 +38,7 @@ def test_rclone_is_refused_because_every_racer_wins(rclone: S3Server) -> None:
     place = rclone.fresh_prefix()
     files = open_files(place.root, place.settings)
     with pytest.raises(
-        UnsafeStore, match=r"not atomic: of 4 racing creators of one file [234] were told"
+        UnsafeStore, match=r"not atomic: of 4 racing writers of one file [234] were told"
     ) as refused:
         files.probe()
     # What is left there is rclone's affair: it may finish a racer's write after the probe has

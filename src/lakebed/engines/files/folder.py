@@ -6,41 +6,38 @@ import shutil
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from lakebed.engines.files.folder_errors import translated
 from lakebed.engines.files.moving import etag_of, move_file, remove_file
-from lakebed.errors import (
-    BadName,
-    FileExists,
-    FileMissing,
-    FilesRefused,
-    FilesUnreachable,
-    UnsafeStore,
-)
+from lakebed.engines.files.new_file import new_file
+from lakebed.engines.files.path_lock import FULL, NO_LOCKS, locked, remove_unless_held
+from lakebed.errors import BadName, FileExists, FileMissing, FileReplaced, UnsafeStore
 from lakebed.ports.files.file_paths import (
+    is_lock,
     is_unfinished,
     require_folder,
     require_path,
     require_range,
-    unfinished_name,
 )
-from lakebed.ports.files.file_probe import PROBE_FOLDER, require_atomic_create
+from lakebed.ports.files.file_probe import PROBE_FOLDER, require_atomic_writes
 from lakebed.ports.files.files import FileInfo
 from lakebed.settings import normalized_location
 
 _NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS}
-_NOT_ALLOWED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT}
 _ABANDONED_AFTER = 24 * 3600.0
 
 
 class FolderFiles:
     """Files below one folder, on one file system with hard links.
 
-    Every write is synced before it becomes visible. A symbolic link is followed only within the
-    root, and never listed. A killed process may leave an unfinished file: no listing shows it, and
-    a listing removes it once it is more than a day old.
+    Every write is synced before it becomes visible. Whoever replaces, moves or removes a file holds
+    the lock of its path, so that no writer's file is lost to another's; `create` links, and needs
+    no lock. A symbolic link is followed only within the root, and never listed. A killed process
+    may leave an unfinished file or a lock: no listing shows it, a listing removes it once it is
+    more than a day old, and it blocks nobody.
     """
 
     def __init__(self, root: Path) -> None:
@@ -69,7 +66,8 @@ class FolderFiles:
     def write(self, path: str, data: bytes) -> FileInfo:
         with self._refusing(path), self._unfinished(path, data) as (unfinished, place):
             seen = unfinished.stat()  # once linked, it may be removed at any time
-            unfinished.replace(place)
+            with locked(place, unless=NO_LOCKS):
+                unfinished.replace(place)
             _sync(place.parent)
             return _info(path, seen)
 
@@ -78,6 +76,20 @@ class FolderFiles:
             self._link(unfinished, place, path)
             _sync(place.parent)
             return _info(path, unfinished.stat())
+
+    def replace(self, path: str, data: bytes, *, etag: str) -> FileInfo:
+        """Other programs take no lock: a file that one of them puts here within the microseconds
+        between check and renaming is replaced too.
+        """
+        self._require_etag(path, etag)
+        place = self._followed(path)
+        with self._refusing(path), new_file(place.parent, data) as unfinished:
+            seen = unfinished.stat()
+            with self._requiring_locks(), locked(place):
+                self._require_etag(path, etag)
+                unfinished.replace(place)
+            _sync(place.parent)
+            return _info(path, seen)
 
     def info(self, path: str) -> FileInfo:
         place = self._followed(path)
@@ -102,10 +114,12 @@ class FolderFiles:
             self._refusing(path),
             suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError),
         ):
-            if etag is None:
-                place.unlink()
-            else:
-                remove_file(place, etag)
+            place.lstat()  # no lock for what is not there
+            with locked(place, unless=NO_LOCKS | FULL):  # files can be removed from a full disk
+                if etag is None:
+                    place.unlink()
+                else:
+                    remove_file(place, etag)
             _sync(place.parent)
 
     def clear(self, folder: str) -> None:
@@ -122,15 +136,16 @@ class FolderFiles:
             raise FileMissing(path)
         with self._refusing(path):
             self._make_folder(target.parent, to)
-            self._link(source, target, to)
-            if not move_file(source, target, seen):
-                raise FileMissing(path)
+            with locked(source, unless=NO_LOCKS):
+                self._link(source, target, to)
+                if not move_file(source, target, seen):
+                    raise FileMissing(path)
             _sync(source.parent)
             _sync(target.parent)
             return _info(to, target.stat())
 
     def probe(self) -> None:
-        require_atomic_create(self, create=self.create)
+        require_atomic_writes(self, create=self.create, replace=self.replace)
         with suppress(OSError):
             (self._root / PROBE_FOLDER).rmdir()
 
@@ -139,7 +154,7 @@ class FolderFiles:
         for name, entry in sorted(self._entries(folder)):
             if name.endswith("/"):
                 yield from self._walk(Path(entry.path), prefix + name)
-            elif is_unfinished(name):
+            elif is_unfinished(name) or is_lock(name):
                 _remove_abandoned(entry)
             else:
                 with suppress(FileNotFoundError):  # deleted since the folder was read
@@ -177,15 +192,23 @@ class FolderFiles:
         """Write and sync the data to a temporary file beside its path."""
         place = self._place(path)
         self._make_folder(place.parent, path)
-        unfinished = place.parent / unfinished_name()
-        try:
-            with unfinished.open("xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
+        with new_file(place.parent, data) as unfinished:
             yield unfinished, place
-        finally:
-            unfinished.unlink(missing_ok=True)
+
+    def _require_etag(self, path: str, etag: str) -> None:
+        if self.info(path).etag != etag:
+            raise FileReplaced(path)
+
+    @contextmanager
+    def _requiring_locks(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            if error.errno not in NO_LOCKS:
+                raise
+            raise UnsafeStore(
+                self.where, f"its file system has no file locks: {error.strerror}."
+            ) from None
 
     def _make_folder(self, folder: Path, path: str) -> None:
         if folder.is_dir():
@@ -209,20 +232,8 @@ class FolderFiles:
                 ) from None
             raise
 
-    @contextmanager
-    def _refusing(self, path: str) -> Iterator[None]:
-        """Turn the operating system's errors into Lakebed's."""
-        try:
-            yield
-        except (FileNotFoundError, NotADirectoryError):
-            raise FileMissing(path) from None
-        except IsADirectoryError:
-            raise BadName("path", path, "a folder has this name") from None
-        except OSError as error:
-            if error.errno == errno.ENAMETOOLONG:
-                raise BadName("path", path, "it is longer than the file system allows") from None
-            refusal = FilesRefused if error.errno in _NOT_ALLOWED else FilesUnreachable
-            raise refusal(self.where, f"{error.strerror} ({path}).") from error
+    def _refusing(self, path: str) -> AbstractContextManager[None]:
+        return translated(self.where, path)
 
 
 def _real(place: str) -> str:
@@ -248,5 +259,9 @@ def _sync(folder: Path) -> None:
 
 def _remove_abandoned(entry: os.DirEntry[str]) -> None:
     with suppress(OSError):
-        if time.time() - entry.stat(follow_symlinks=False).st_mtime > _ABANDONED_AFTER:
+        if time.time() - entry.stat(follow_symlinks=False).st_mtime <= _ABANDONED_AFTER:
+            return
+        if is_lock(entry.name):
+            remove_unless_held(Path(entry.path))
+        else:
             Path(entry.path).unlink()

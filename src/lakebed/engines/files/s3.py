@@ -3,55 +3,26 @@
 Only `open_files` imports this module, so that a folder lake never loads obstore.
 """
 
-import re
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from uuid import uuid4
 
 import obstore
-from obstore.exceptions import (
-    AlreadyExistsError,
-    BaseError,
-    NotFoundError,
-    PermissionDeniedError,
-    PreconditionError,
-    UnauthenticatedError,
-)
-from obstore.store import S3Store
+from obstore.exceptions import PreconditionError
 
-from lakebed.errors import FileExists, FileMissing, FilesRefused, FilesUnreachable, UnsafeStore
+from lakebed.engines.files.s3_errors import answers
+from lakebed.engines.files.s3_store import PROBING, RequestTimeouts, open_store, working
+from lakebed.errors import FileExists, FileMissing, FileReplaced, FilesUnreachable
 from lakebed.ports.files.file_paths import require_folder, require_path, require_range
-from lakebed.ports.files.file_probe import require_atomic_create
+from lakebed.ports.files.file_probe import require_atomic_writes
 from lakebed.ports.files.files import FileInfo
 from lakebed.settings import FilesSettings, Root
 
 # files up to this size are moved by reading and creating them, larger ones by the server
 _THROUGH_US = 32 * 1024 * 1024
-_NO_BUCKET = "NoSuchBucket"
 _AT_ONCE = 1000
 _MAKER = "lakebed-maker"  # metadata by which a writer recognises its own file
-
-
-@dataclass(frozen=True)
-class RequestTimeouts:
-    """How long a request may take before the server is considered unreachable."""
-
-    connect: timedelta
-    read: timedelta
-    retry: timedelta
-
-
-# In SeaweedFS the loser of a race may wait more than a second for its lock.
-_PROBING = RequestTimeouts(
-    connect=timedelta(seconds=3), read=timedelta(seconds=8), retry=timedelta(seconds=4)
-)
-
-
-def _working(settings: FilesSettings) -> RequestTimeouts:
-    silence = timedelta(seconds=settings.timeout_seconds)
-    return RequestTimeouts(connect=timedelta(seconds=3), read=silence, retry=timedelta(seconds=6))
 
 
 class S3Files:
@@ -71,7 +42,7 @@ class S3Files:
         self, root: Root, settings: FilesSettings, *, patience: RequestTimeouts | None = None
     ) -> None:
         self._root, self._settings = root, settings
-        self._store = _store(root, settings, patience or _working(settings))
+        self._store = open_store(root, settings, patience or working(settings))
 
     @property
     def where(self) -> str:
@@ -104,6 +75,15 @@ class S3Files:
         except (FileExists, FilesUnreachable):
             # The response to an earlier attempt may have been lost: the file says who made it.
             if made := self._made_by(path, maker):
+                return made
+            raise
+
+    def replace(self, path: str, data: bytes, *, etag: str) -> FileInfo:
+        maker = uuid4().hex
+        try:
+            return self._put_instead(path, data, etag, maker)
+        except (FileReplaced, FileMissing, FilesUnreachable):
+            if made := self._made_by(path, maker):  # as in `create`
                 return made
             raise
 
@@ -156,10 +136,13 @@ class S3Files:
         return moved
 
     def probe(self) -> None:
-        strict = S3Files(self._root, self._settings, patience=_PROBING)
-        # Not through `create`, whose own check would hide a server that ignores the condition.
-        require_atomic_create(
-            strict, create=lambda path, data: strict._put_new(path, data, uuid4().hex)
+        strict = S3Files(self._root, self._settings, patience=PROBING)
+        # Not through `create` and `replace`, whose own checks would hide a server that ignores the
+        # condition.
+        require_atomic_writes(
+            strict,
+            create=lambda path, data: strict._put_new(path, data, uuid4().hex),
+            replace=lambda path, data, etag: strict._put_instead(path, data, etag, uuid4().hex),
         )
 
     def _read_if(self, path: str, etag: str) -> bytes:
@@ -180,6 +163,22 @@ class S3Files:
             put = obstore.put(
                 self._store, require_path(path), data, mode="create", attributes={_MAKER: maker}
             )
+        return _written(path, data, put["e_tag"])
+
+    def _put_instead(self, path: str, data: bytes, etag: str, maker: str) -> FileInfo:
+        with self._asking(path):
+            try:
+                put = obstore.put(
+                    self._store,
+                    require_path(path),
+                    data,
+                    mode={"e_tag": etag},
+                    attributes={_MAKER: maker},
+                )
+            except PreconditionError:
+                # not every server tells a file that is gone from one that has changed
+                obstore.head(self._store, require_path(path))
+                raise FileReplaced(path) from None
         return _written(path, data, put["e_tag"])
 
     def _made_by(self, path: str, maker: str) -> FileInfo | None:
@@ -210,67 +209,9 @@ class S3Files:
         )
         return tuple(sorted(infos, key=lambda info: info.path))
 
-    @contextmanager
-    def _asking(self, path: str) -> Iterator[None]:
-        """Turn the server's errors into Lakebed's."""
-        try:
-            yield
-        except PreconditionError:  # a different file is there
-            raise FileMissing(path) from None
-        except (FileNotFoundError, NotFoundError) as error:
-            if _NO_BUCKET in str(error):
-                raise FilesRefused(self.where, _reason(error)) from error
-            raise FileMissing(path) from None
-        except (PermissionError, PermissionDeniedError, UnauthenticatedError) as error:
-            raise FilesRefused(self.where, _reason(error)) from error
-        except AlreadyExistsError:
-            raise FileExists(path) from None
-        except BaseError as error:
-            if "501 Not Implemented" in str(error):
-                raise UnsafeStore(
-                    self.where, f"it does not know a request Lakebed relies on: {_reason(error)}"
-                ) from error
-            answered = FilesRefused if _NO_BUCKET in str(error) else FilesUnreachable
-            raise answered(self.where, _reason(error)) from error
-
-
-def _store(root: Root, settings: FilesSettings, patience: RequestTimeouts) -> S3Store:
-    options: dict[str, str | bool] = {
-        "region": settings.region,
-        "virtual_hosted_style_request": not settings.path_style,
-        "copy_if_not_exists": "multipart",
-    }
-    if settings.endpoint:
-        options["endpoint"] = settings.endpoint
-    if settings.access_key_id and settings.secret_access_key:
-        options["access_key_id"] = settings.access_key_id.get_secret_value()
-        options["secret_access_key"] = settings.secret_access_key.get_secret_value()
-        options["token"] = ""  # one in the environment belongs to other keys
-    return S3Store(
-        root.bucket,
-        prefix=root.prefix or None,
-        config=options,  # type: ignore[arg-type]  # a TypedDict filled step by step
-        client_options={
-            "allow_http": settings.endpoint.startswith("http://"),
-            "connect_timeout": patience.connect,
-            "read_timeout": patience.read,
-            "timeout": timedelta(minutes=10),
-        },
-        retry_config={"max_retries": 3, "retry_timeout": patience.retry},
-    )
+    def _asking(self, path: str) -> AbstractContextManager[None]:
+        return answers(self.where, path)
 
 
 def _written(path: str, data: bytes, etag: str | None) -> FileInfo:
     return FileInfo(path, len(data), etag or "", datetime.now(UTC))
-
-
-def _reason(error: Exception) -> str:
-    """The first line of an error and the server's error code, without what the library adds."""
-    text = str(error)
-    if _NO_BUCKET in text:
-        return "there is no such bucket."
-    first = (
-        text.splitlines()[0].removeprefix("Generic S3 error: ").partition(": <?xml")[0].rstrip(" :")
-    )
-    code = re.search(r"<Code>(\w+)</Code>", text)
-    return f"{first} ({code[1]})." if code else f"{first}."

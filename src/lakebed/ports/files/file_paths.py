@@ -1,12 +1,14 @@
 """Rules for paths that every file store shares."""
 
 import re
+from hashlib import blake2b
 from uuid import uuid4
 
 from lakebed.errors import BadName
 
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\\]")
 _UNFINISHED = re.compile(r"\.lakebed-[0-9a-f]{32}\.part")
+_LOCK = re.compile(r"\.lakebed-[0-9a-f]{32}\.lock")
 
 
 def require_path(path: str) -> str:
@@ -21,8 +23,8 @@ def require_path(path: str) -> str:
         path
     ):  # some S3 servers read a backslash as a slash, and XML cannot hold control characters
         raise BadName("path", path, "control characters and backslashes are not allowed in it")
-    if any(is_unfinished(part) for part in path.split("/")):
-        raise BadName("path", path, "names of this form are Lakebed's own unfinished files")
+    if any(is_unfinished(part) or is_lock(part) for part in path.split("/")):
+        raise BadName("path", path, "names of this form are Lakebed's own temporary files")
     return _encodable(path)
 
 
@@ -47,6 +49,15 @@ def unfinished_name() -> str:
 
 def is_unfinished(name: str) -> bool:
     return _UNFINISHED.fullmatch(name) is not None
+
+
+def lock_name(name: str) -> str:
+    """The name of the lock of a file, beside it; listings leave it out."""
+    return f".lakebed-{blake2b(name.encode(), digest_size=16).hexdigest()}.lock"
+
+
+def is_lock(name: str) -> bool:
+    return _LOCK.fullmatch(name) is not None
 
 
 def _encodable(path: str) -> str:

@@ -1,62 +1,82 @@
-"""Proof that a store's `create` is atomic: of several racing creators exactly one succeeds."""
+"""Proof that a store's `create` and `replace` are atomic: of several racing writers exactly one
+succeeds.
+"""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
+from typing import Protocol
 from uuid import uuid4
 
-from lakebed.errors import FileExists, UnsafeStore
-from lakebed.ports.files.files import Files
+from lakebed.errors import FileExists, FileReplaced, UnsafeStore
+from lakebed.ports.files.files import FileInfo, Files
 
 PROBE_FOLDER = ".data/probe"
 _RACERS = 4
 _ROUNDS = 2  # a server that looks first and writes then may pass a single round by luck
 
-Create = Callable[[str, bytes], object]
+Create = Callable[[str, bytes], FileInfo]
+_Attempt = Callable[[bytes], FileInfo]
 
 
-def require_atomic_create(files: Files, *, create: Create) -> None:
-    """Race `create` on fresh paths; `UnsafeStore` says which promise was broken.
+class Replace(Protocol):
+    """`Files.replace`."""
+
+    def __call__(self, path: str, data: bytes, *, etag: str) -> FileInfo: ...
+
+
+def require_atomic_writes(files: Files, *, create: Create, replace: Replace) -> None:
+    """Race `create` and `replace` on fresh paths; `UnsafeStore` says which promise was broken.
 
     A store that keeps its word stays as it was.
     """
     for _ in range(_ROUNDS):
         path = f"{PROBE_FOLDER}/{uuid4().hex}"
-        broken = _broken_promise(files, path, create)
+        broken = _broken_promise(files, path, create, replace)
         files.delete(path)
         if broken:
-            raise UnsafeStore(files.where, f"its create-if-absent {broken}.")
+            raise UnsafeStore(files.where, f"its {broken}.")
 
 
-def _broken_promise(files: Files, path: str, create: Create) -> str:
-    winners = _race(path, create)
+def _broken_promise(files: Files, path: str, create: Create, replace: Replace) -> str:
+    broken, etag = _race(files, path, lambda data: create(path, data))
+    if broken:
+        return f"create-if-absent {broken}"
+    broken, _ = _race(files, path, lambda data: replace(path, data, etag=etag))
+    return f"replace-if-unchanged {broken}" if broken else ""
+
+
+def _race(files: Files, path: str, attempt: _Attempt) -> tuple[str, str]:
+    """What went wrong, and the etag of the winner's file."""
+    winners = _winners(attempt)
     if len(winners) != 1:
         return (
-            f"is not atomic: of {_RACERS} racing creators of one file {len(winners)} were told they"
-            " had made it"
-        )
-    if _created(create, path, b"late"):
-        return "replaced a file that was there"
-    if files.read(path) != winners[0]:
-        return "kept the bytes of a creator that was told it had lost"
-    return ""
+            f"is not atomic: of {_RACERS} racing writers of one file {len(winners)} were told they"
+            " had written it"
+        ), ""
+    [(data, info)] = winners
+    if _written(attempt, uuid4().hex.encode()):
+        return "replaced a file that it should have kept", ""
+    if files.read(path) != data:
+        return "kept the bytes of a writer that was told it had lost", ""
+    return "", info.etag
 
 
-def _race(path: str, create: Create) -> list[bytes]:
+def _winners(attempt: _Attempt) -> list[tuple[bytes, FileInfo]]:
     start = Barrier(_RACERS)
 
-    def attempt(racer: bytes) -> bool:
+    def race(data: bytes) -> FileInfo | None:
         start.wait()
-        return _created(create, path, racer)
+        return _written(attempt, data)
 
-    names = [str(racer).encode() for racer in range(_RACERS)]
+    contents = [uuid4().hex.encode() for _ in range(_RACERS)]  # an etag is made from the content
     with ThreadPoolExecutor(_RACERS) as racers:
-        return [name for name, won in zip(names, racers.map(attempt, names), strict=True) if won]
+        raced = zip(contents, racers.map(race, contents), strict=True)
+        return [(data, info) for data, info in raced if info]
 
 
-def _created(create: Create, path: str, data: bytes) -> bool:
+def _written(attempt: _Attempt, data: bytes) -> FileInfo | None:
     try:
-        create(path, data)
-    except FileExists:
-        return False
-    return True
+        return attempt(data)
+    except (FileExists, FileReplaced):
+        return None

@@ -50,6 +50,14 @@ class Files(Protocol):
         """
         ...
 
+    def replace(self, path: str, data: bytes, *, etag: str) -> FileInfo:
+        """Replace a file that still has this etag: of several writers with one etag exactly one
+        succeeds, the others get `FileReplaced`; `FileMissing` if the file does not exist.
+
+        A bucket's etag is made from the content: replacing a file by the same bytes keeps it.
+        """
+        ...
+
     def info(self, path: str) -> FileInfo:
         """Size, etag and time of a file; `FileMissing` if it does not exist."""
         ...
@@ -84,7 +92,7 @@ class Files(Protocol):
         ...
 
     def probe(self) -> None:
-        """Check that the store answers and that `create` is atomic; `FilesUnreachable` or
-        `UnsafeStore` otherwise.
+        """Check that the store answers and that `create` and `replace` are atomic;
+        `FilesUnreachable` or `UnsafeStore` otherwise.
         """
         ...
