@@ -2,8 +2,10 @@
 they are given up.
 """
 
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
@@ -61,7 +63,34 @@ def test_a_follower_starts_at_the_present_and_never_goes_back(events: Events) ->
     events.acknowledge("mirror", last)
     events.acknowledge("mirror", start)
     events.acknowledge("nobody", 7)
-    assert events.followers() == {"mirror": last}
+    assert [(one.name, one.acknowledged) for one in events.followers()] == [("mirror", last)]
+
+
+def test_the_time_of_a_followers_last_look_is_known(events: Events) -> None:
+    looks = (
+        partial(events.follow, "mirror"),
+        partial(events.acknowledge, "mirror", 0),
+        partial(events.follow, "mirror"),
+    )
+    times = []
+    for look in looks:
+        look()
+        times += [one.looked_at for one in events.followers() if one.looked_at]
+        time.sleep(0.01)  # more than the finest step of SQLite's clock
+    assert len(set(times)) == 3
+    assert abs(times[0] - datetime.now(UTC)) < LONG
+
+
+def test_a_number_is_never_issued_again_even_if_every_event_was_deleted(events: Events) -> None:
+    events.follow("mirror")
+    events.append(*[Event("tagged", ORDERS, number) for number in range(5)])
+    last = events.since()[-1].number
+    events.acknowledge("mirror", last)
+    assert events.delete(before=datetime.now(UTC) + LONG) == 5
+    assert events.follow("late") == last
+    events.append(Event("untagged", ORDERS))
+    assert kinds(events, events.follow("mirror")) == ["untagged"]
+    assert kinds(events, events.follow("late")) == ["untagged"]
 
 
 def test_no_event_is_deleted_before_every_follower_has_handled_it(events: Events) -> None:

@@ -51,7 +51,14 @@ from lakebed.ports.rows.predicates import (
 from lakebed.ports.rows.query_rows import OperatorProfile, QueryRows
 from lakebed.ports.rows.scans import ColumnGroup, Scan, ScanColumn, ScanFile, Scans
 from lakebed.ports.state.care_log import CareEntry, CareLog, CareState
-from lakebed.ports.state.events import Event, EventKind, Events, RecordedEvent, SnapshotProtection
+from lakebed.ports.state.events import (
+    Event,
+    EventKind,
+    Events,
+    RecordedEvent,
+    RegisteredFollower,
+    SnapshotProtection,
+)
 from lakebed.ports.state.leases import Lease, Leases
 from lakebed.ports.state.ledger import (
     ColumnTypeChange,
@@ -152,6 +159,7 @@ __all__ = [
     "RecordedEvent",
     "Records",
     "RefMove",
+    "RegisteredFollower",
     "Release",
     "Releases",
     "RelocatedTable",

@@ -3,11 +3,16 @@
 from collections.abc import Collection
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import count
 from threading import RLock
 
 from lakebed.names import TableName
-from lakebed.ports import Event, EventKind, RecordedEvent, SnapshotProtection
+from lakebed.ports import (
+    Event,
+    EventKind,
+    RecordedEvent,
+    RegisteredFollower,
+    SnapshotProtection,
+)
 
 
 class MemoryEvents:
@@ -15,15 +20,16 @@ class MemoryEvents:
 
     def __init__(self) -> None:
         self._events: list[RecordedEvent] = []
-        self._numbers = count(1)
-        self._followers: dict[str, int] = {}
+        self._issued = 0
+        self._followers: dict[str, RegisteredFollower] = {}
         self._protected: list[SnapshotProtection] = []
         self._lock = RLock()
 
     def append(self, *events: Event) -> None:
         with self._lock:
             for event in events:
-                self._events.append(RecordedEvent(next(self._numbers), datetime.now(UTC), event))
+                self._issued += 1
+                self._events.append(RecordedEvent(self._issued, datetime.now(UTC), event))
 
     def since(
         self,
@@ -43,7 +49,7 @@ class MemoryEvents:
 
     def delete(self, *, before: datetime) -> int:
         with self._lock:
-            handled = min(self._followers.values(), default=None)
+            handled = min((one.acknowledged for one in self.followers()), default=None)
             kept = [
                 one
                 for one in self._events
@@ -55,21 +61,24 @@ class MemoryEvents:
 
     def follow(self, name: str) -> int:
         with self._lock:
-            last = self._events[-1].number if self._events else 0
-            return self._followers.setdefault(name, last)
+            known = self._followers.get(name)
+            number = known.acknowledged if known else self._issued
+            self._followers[name] = RegisteredFollower(name, number, datetime.now(UTC))
+            return number
 
     def acknowledge(self, name: str, number: int) -> None:
         with self._lock:
-            if name in self._followers:
-                self._followers[name] = max(number, self._followers[name])
+            if known := self._followers.get(name):
+                number = max(number, known.acknowledged)
+                self._followers[name] = RegisteredFollower(name, number, datetime.now(UTC))
 
     def unfollow(self, name: str) -> None:
         with self._lock:
             self._followers.pop(name, None)
             self.unprotect(name)
 
-    def followers(self) -> dict[str, int]:
-        return dict(sorted(self._followers.items()))
+    def followers(self) -> tuple[RegisteredFollower, ...]:
+        return tuple(one for _, one in sorted(self._followers.items()))
 
     def protect(
         self,

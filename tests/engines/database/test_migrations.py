@@ -5,17 +5,18 @@ reached.
 import multiprocessing
 import re
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from sqlalchemy import inspect
 
-from lakebed.engines.database import Database, DatabaseLeases
+from lakebed.engines.database import Database, DatabaseEvents, DatabaseLeases
 from lakebed.engines.database.schema import MIGRATIONS, NEWEST, pending, version_of
 from lakebed.engines.database.state.records import DatabaseRecords
 from lakebed.errors import CatalogRefused, CatalogUnreachable, NewerLake
 from lakebed.names import TableName, ZoneName
-from lakebed.ports import ConsumedFile
+from lakebed.ports import ConsumedFile, Event, RegisteredFollower
 from tests.servers.postgres import Database as PostgresDatabase
 
 
@@ -56,33 +57,67 @@ _LEDGER_3 = """create table lakebed_ledger (table_name varchar(600) not null, pa
     publication varchar(255) not null, state varchar(16) not null, primary key (table_name, path, etag, run_id))"""
 
 
-@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def test_files_that_an_older_lakebed_took_are_still_taken(
-    request: pytest.FixtureRequest, tmp_path: Path, kind: str
-) -> None:
-    if kind == "sqlite":
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def either(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    if request.param == "sqlite":
         database = Database.sqlite(tmp_path / "lake.db")
     else:
         server: PostgresDatabase = request.getfixturevalue("database")
         database = Database.postgres(server.url, user=server.user, password=server.password)
     database.prepare()
-    with database.writing() as connection:
-        for statement in (
-            "drop table lakebed_ledger",
-            _LEDGER_3,
-            (
-                "insert into lakebed_ledger values ('shop.silver.orders', 'a.csv', '3-1f-2a', 'r1',"
-                " 'shop.orders', 3, 'r1', 'taken')"
-            ),
-            "insert into lakebed_publications values ('r1', 'published', '[]', '[]', 1.0)",
-            "update lakebed_schema set version = 3",
-        ):
-            connection.exec_driver_sql(statement)
-    database.prepare()
-    table, zone = TableName("shop", "silver", "orders"), ZoneName("shop", "orders")
-    (row,) = DatabaseRecords(database).consumed(zone)
-    assert row == ConsumedFile(table, zone, "a.csv", "3-1f-2a", 3, "r1")
+    yield database
     database.close()
+
+
+def _downgrade(database: Database, *statements: str) -> None:
+    with database.writing() as connection:
+        for statement in statements:
+            connection.exec_driver_sql(statement)
+
+
+def test_files_that_an_older_lakebed_took_are_still_taken(either: Database) -> None:
+    _downgrade(
+        either,
+        "drop table lakebed_ledger",
+        _LEDGER_3,
+        (
+            "insert into lakebed_ledger values ('shop.silver.orders', 'a.csv', '3-1f-2a', 'r1',"
+            " 'shop.orders', 3, 'r1', 'taken')"
+        ),
+        "insert into lakebed_publications values ('r1', 'published', '[]', '[]', 1.0)",
+        *_BEFORE_6,
+        "update lakebed_schema set version = 3",
+    )
+    either.prepare()
+    table, zone = TableName("shop", "silver", "orders"), ZoneName("shop", "orders")
+    (row,) = DatabaseRecords(either).consumed(zone)
+    assert row == ConsumedFile(table, zone, "a.csv", "3-1f-2a", 3, "r1")
+
+
+_BEFORE_6 = ("drop table lakebed_counters", "alter table lakebed_followers drop column at")
+
+
+@pytest.mark.parametrize(("event", "follower"), [(7, 5), (7, 50)])
+def test_events_of_an_older_lake_are_counted_on_and_no_follower_misses_one(
+    either: Database, event: int, follower: int
+) -> None:
+    _downgrade(
+        either,
+        *_BEFORE_6,
+        (
+            "insert into lakebed_events (number, at, kind, table_name, detail)"
+            f" values ({event}, 1.0, 'tagged', 'shop.silver.orders', '{{}}')"
+        ),
+        f"insert into lakebed_followers (name, number) values ('mirror', {follower})",
+        "update lakebed_schema set version = 5",
+    )
+    either.prepare()
+    events = DatabaseEvents(either)
+    assert events.followers() == (RegisteredFollower("mirror", follower, None),)
+    events.append(Event("untagged", TableName("shop", "silver", "orders")))
+    new = events.since(events.follow("mirror"))
+    assert new[-1].event.kind == "untagged"
+    assert events.follow("late") == new[-1].number == max(event, follower) + 1
 
 
 def _prepare_sqlite(file: str) -> None:
@@ -156,7 +191,7 @@ def test_a_role_without_rights_is_told_which_and_how_to_grant_them(
             DatabaseLeases(theirs).release(lease)
             with theirs.writing() as connection:  # numbered rows need more than the right to insert
                 connection.exec_driver_sql(
-                    "SELECT nextval(pg_get_serial_sequence('lakebed_events', 'number'))"
+                    "SELECT nextval(pg_get_serial_sequence('lakebed_care', 'number'))"
                 )
         finally:
             theirs.close()

@@ -17,6 +17,7 @@ from sqlalchemy import Connection, Table, delete, func, insert, inspect, select,
 
 from lakebed.engines.database.connect import Database
 from lakebed.engines.database.schema import NEWEST, leases, tables, version_of, versions
+from lakebed.engines.database.state.counters import EVENTS, last_event_number, set_counter
 from lakebed.errors import NewerLake
 
 _AT_ONCE = 500
@@ -24,6 +25,7 @@ _LATER = 1_000_000  # more than were issued between the backup and the loss
 _STATE = {
     "lakebed_schema",
     "lakebed_leases",
+    "lakebed_counters",
     "iceberg_namespace_properties",
 }  # filled in every lake, even an empty one
 
@@ -102,7 +104,7 @@ def read_archive(database: Database, archive: zipfile.ZipFile, *, version: int) 
     with database.writing() as connection:
         if version_of(connection) != NEWEST:
             raise NewerLake(version_of(connection), NEWEST)
-        before = _tokens(connection)
+        before, issued = _tokens(connection), last_event_number(connection)
         for table in tables():
             if table is versions:
                 continue
@@ -113,6 +115,8 @@ def read_archive(database: Database, archive: zipfile.ZipFile, *, version: int) 
             if not database.is_sqlite:
                 _count_on(connection, table)
         _free(connection, before)
+        issued = max(issued, last_event_number(connection))
+        set_counter(connection, EVENTS, issued + _LATER)
 
 
 def _tokens(connection: Connection) -> dict[str, int]:

@@ -33,11 +33,27 @@ class Event:
 
 @dataclass(frozen=True)
 class RecordedEvent:
-    """An event with its number, which is larger than those of earlier events, and its time."""
+    """An event with its number and its time.
+
+    Numbers are in the order of commits: whoever sees an event sees all with smaller numbers. None
+    is issued twice.
+    """
 
     number: int
     at: datetime
     event: Event
+
+
+@dataclass(frozen=True)
+class RegisteredFollower:
+    """A follower, the last event it has acknowledged, and when it last looked.
+
+    `looked_at` is None if that was before the lake kept these times.
+    """
+
+    name: str
+    acknowledged: int
+    looked_at: datetime | None
 
 
 @dataclass(frozen=True)
@@ -80,8 +96,8 @@ class Events(Protocol):
         ...
 
     def follow(self, name: str) -> int:
-        """Register a follower if it is new; returns the number of the last event it has
-        acknowledged.
+        """A follower looks: it is registered if it is new. Returns the number of the last event it
+        has acknowledged.
         """
         ...
 
@@ -93,8 +109,8 @@ class Events(Protocol):
         """Remove a follower and its protections."""
         ...
 
-    def followers(self) -> dict[str, int]:
-        """Every follower, and the number of the last event it has acknowledged."""
+    def followers(self) -> tuple[RegisteredFollower, ...]:
+        """Every follower, by name."""
         ...
 
     def protect(

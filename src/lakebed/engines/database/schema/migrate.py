@@ -12,6 +12,7 @@ from lakebed.engines.database.schema.migrations import (
     v3_ledger_events_and_care,
     v4_file_digests,
     v5_zone_types,
+    v6_counters,
 )
 from lakebed.engines.database.schema.tables import versions
 from lakebed.errors import NewerLake
@@ -22,6 +23,7 @@ MIGRATIONS = (
     v3_ledger_events_and_care.MIGRATION,
     v4_file_digests.MIGRATION,
     v5_zone_types.MIGRATION,
+    v6_counters.MIGRATION,
 )
 NEWEST = MIGRATIONS[-1].version
 

@@ -107,8 +107,11 @@ ledger = Table(
 events = Table(
     "lakebed_events",
     _METADATA,
-    Column(
-        "number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True
+    Column(  # from the counter, not from a sequence: numbers are in the order of commits
+        "number",
+        BigInteger().with_variant(Integer, "sqlite"),
+        primary_key=True,
+        autoincrement=False,
     ),
     Column("at", Float(53), nullable=False),
     Column("kind", String(32), nullable=False),
@@ -121,6 +124,13 @@ followers = Table(
     _METADATA,
     Column("name", String(255), primary_key=True),
     Column("number", BigInteger, nullable=False),  # of the last event it has handled
+    Column("at", Float(53)),  # of its last look; NULL: before version 6
+)
+counters = Table(  # numbers that are never issued twice, in the order of commits
+    "lakebed_counters",
+    _METADATA,
+    Column("name", String(255), primary_key=True),
+    Column("value", BigInteger, nullable=False),
 )
 dropped = Table(
     "lakebed_dropped",

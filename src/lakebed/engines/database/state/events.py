@@ -10,30 +10,53 @@ from sqlalchemy import (
     Connection,
     Delete,
     Row,
+    case,
     delete,
     func,
     insert,
     or_,
     select,
+    text,
     tuple_,
     update,
 )
 
 from lakebed.engines.database.connect import Database
 from lakebed.engines.database.schema import events, followers, holds
+from lakebed.engines.database.state.counters import EVENTS, raise_counter, value_of
 from lakebed.names import TableName
-from lakebed.ports import Event, EventKind, RecordedEvent, SnapshotProtection
+from lakebed.ports import (
+    Event,
+    EventKind,
+    RecordedEvent,
+    RegisteredFollower,
+    SnapshotProtection,
+)
+
+_FOLLOW = text(  # one statement: others may register or remove the same follower at once
+    "INSERT INTO lakebed_followers (name, number) VALUES (:name, :number) ON CONFLICT (name)"
+    " DO UPDATE SET name = excluded.name RETURNING number"
+)
 
 
 def put_events(connection: Connection, database: Database, happened: Sequence[Event]) -> None:
-    """Record events in the caller's transaction."""
-    for event in happened:
-        values = {"kind": event.kind, "table_name": str(event.table), "snapshot": event.snapshot}
-        connection.execute(
-            insert(events).values(
-                **values, detail=json.dumps(dict(event.detail)), at=database.now()
-            )
-        )
+    """Record events in the caller's transaction, after all its other rows: whoever else records
+    events waits until it ends.
+    """
+    if not happened:
+        return
+    before = raise_counter(connection, EVENTS, by=len(happened)) - len(happened)
+    rows = [
+        {
+            "number": number,
+            "kind": event.kind,
+            "table_name": str(event.table),
+            "snapshot": event.snapshot,
+            "detail": json.dumps(dict(event.detail)),
+        }
+        for number, event in enumerate(happened, before + 1)
+    ]
+    connection.execute(insert(events).values(at=database.now()), rows)
 
 
 class DatabaseEvents:
@@ -73,33 +96,31 @@ class DatabaseEvents:
             ).rowcount
 
     def follow(self, name: str) -> int:
+        looked = update(followers).where(followers.c.name == name)
         with self._database.writing() as connection:
-            number = connection.execute(
-                select(followers.c.number).where(followers.c.name == name)
-            ).scalar()
-            if number is None:
-                number = connection.execute(
-                    select(func.coalesce(func.max(events.c.number), 0))
-                ).scalar_one()
-                connection.execute(insert(followers).values(name=name, number=number))
+            start = {"name": name, "number": value_of(connection, EVENTS)}
+            number = connection.execute(_FOLLOW, start).scalar_one()
+            connection.execute(looked.values(at=self._database.now()))
         return int(number)
 
     def acknowledge(self, name: str, number: int) -> None:
-        further = (followers.c.name == name, followers.c.number < number)
+        further = case((followers.c.number < number, number), else_=followers.c.number)
+        looked = update(followers).where(followers.c.name == name)
         with self._database.writing() as connection:
-            connection.execute(update(followers).where(*further).values(number=number))
+            connection.execute(looked.values(number=further, at=self._database.now()))
 
     def unfollow(self, name: str) -> None:
         with self._database.writing() as connection:
             connection.execute(delete(followers).where(followers.c.name == name))
             connection.execute(delete(holds).where(holds.c.holder == name))
 
-    def followers(self) -> dict[str, int]:
+    def followers(self) -> tuple[RegisteredFollower, ...]:
         with self._database.reading() as connection:
-            return {
-                row.name: row.number
-                for row in connection.execute(select(followers).order_by(followers.c.name))
-            }
+            rows = connection.execute(select(followers).order_by(followers.c.name)).all()
+        return tuple(
+            RegisteredFollower(row.name, row.number, _time(row.at) if row.at else None)
+            for row in rows
+        )
 
     def protect(
         self,

@@ -50,13 +50,13 @@ def record(
 
 def mark_published(connection: Connection, database: Database, publication: Publication) -> None:
     """An intended publication has happened."""
-    put_events(connection, database, publication.events)
     connection.execute(
         update(publications)
         .where(publications.c.run_id == publication.run_id)
         .values(state=PUBLISHED)
     )
     confirm_publication_records(connection, publication=publication.run_id)
+    put_events(connection, database, publication.events)
 
 
 def delete_intended(connection: Connection, database: Database, publication: Publication) -> None:  # noqa: ARG001 - as mark_published
