@@ -16,6 +16,7 @@ from lakebed.names import (
     folder_name,
     plain_name,
     require_no_collision,
+    run_of_hidden,
     split_identifier,
     tables_of_assets,
 )
@@ -174,6 +175,27 @@ def test_assets_that_would_share_a_table_are_refused_naming_both(
 def test_an_asset_never_takes_the_name_of_a_hidden_table() -> None:
     with pytest.raises(BadName, match="hidden"):
         AssetKey(("raw", "_mv_" + "0" * 32)).table("hospital")
+
+
+@pytest.mark.parametrize("lead", ["", "_"])
+def test_a_hidden_table_is_kept_or_ends_with_its_run(lead: str) -> None:
+    digits = "0123456789abcdef" * 2
+    found = {
+        kind: TableName("shop", "silver", f"{lead}{kind}_{digits}")
+        for kind in ("mv", "run", "stage", "replay", "dropped")
+    }
+    assert all(table.hidden for table in found.values())
+    assert [kind for kind, table in found.items() if table.derived] == ["mv"]
+    assert [kind for kind, table in found.items() if not table.temporary] == ["mv"]
+    assert {kind: run_of_hidden(table.name) for kind, table in found.items()} == {
+        "mv": None,
+        "run": digits,
+        "stage": digits,
+        "replay": digits,
+        "dropped": None,
+    }
+    plain = TableName("shop", "silver", "mv_orders")
+    assert (plain.hidden, plain.derived, plain.temporary) == (False, False, False)
 
 
 def test_a_new_table_that_differs_only_in_case_is_refused() -> None:

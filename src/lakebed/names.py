@@ -28,6 +28,7 @@ _HIDDEN = re.compile(
 )  # without the underscore where a catalog takes none
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _RUN_BRANCH = re.compile(r"run_([0-9a-f]{32})")
+_DERIVED = re.compile(r"_?mv_[0-9a-f]{32}")
 _OF_RUN = re.compile(r"_?(?:run|stage|replay)_([0-9a-f]{32})")
 _RESERVED = re.compile(r"_.*|branch_.*|tag_.*|system")
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")  # needs no quotes
@@ -134,10 +135,22 @@ class TableName:
 
     @property
     def hidden(self) -> bool:
-        """Whether it is one of Lakebed's own: a derived table, a staged result, a first run not yet
-        published.
+        """Whether it is one of Lakebed's own, not shown to users: a derived table, a table of a
+        run, or a dropped table.
         """
         return _HIDDEN.fullmatch(self.name) is not None
+
+    @property
+    def derived(self) -> bool:
+        """Whether it is a hidden table that is kept: it is computed from another table, and care,
+        checks and backups treat it like any other.
+        """
+        return self.hidden and _DERIVED.fullmatch(self.name) is not None
+
+    @property
+    def temporary(self) -> bool:
+        """Whether it is a hidden table that is not kept: a table of a run, or a dropped table."""
+        return self.hidden and not self.derived
 
     @property
     def spark(self) -> str:
@@ -293,7 +306,9 @@ def run_of_branch(branch: str) -> str | None:
 
 
 def run_of_hidden(name: str) -> str | None:
-    """The run that created the hidden table, to write or to stage; None for any other table."""
+    """The run that a hidden table belongs to and ends with; None for any other table, also for a
+    derived one.
+    """
     found = _OF_RUN.fullmatch(name)
     return found[1] if found else None
 

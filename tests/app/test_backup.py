@@ -13,10 +13,12 @@ import pytest
 
 import lakebed
 from lakebed.errors import FileExists, NewerLake, UsageError
-from lakebed.names import TableName, ZoneName
-from lakebed.ports import UNPUBLISHED, ConsumedFile, Event, PublicationRecords, RunRecord
+from lakebed.names import TableName, ZoneName, new_run_id
+from lakebed.pipelines.running.ledger_copies import write_copy
+from lakebed.ports import RUN_ID, UNPUBLISHED, ConsumedFile, Event, PublicationRecords, RunRecord
 from lakebed.settings import DATABASE_FILE, Settings
 from tests.servers.postgres import Database
+from tests.support.benches import ids
 from tests.support.lakes.kept_lake import Kept
 from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.tables import new_location
@@ -117,6 +119,51 @@ def test_what_was_committed_after_the_backup_is_told_and_taken_up_if_asked(
     assert any_kept.bench.rows(table) == [*range(20), 500]
     assert list(any_kept.lake.rebuild_catalog().tables) == ["shop.silver.later"]
     assert any_kept.bench.rows(TableName("shop", "silver", "later")) == list(range(20))
+
+
+def test_derived_tables_come_back_with_a_backup_and_from_files_alone(
+    any_kept: Kept, tmp_path: Path
+) -> None:
+    table = any_kept.table()
+    old = any_kept.derived(table)
+    run = any_kept.table(f"run_{new_run_id()}")
+    made = any_kept.lake.backup(str(tmp_path / "b.zip"))
+    any_kept.bench.write(old, [500])
+    young = any_kept.derived(table, range(5))
+    before = any_kept.state()
+    destroy(any_kept)
+    restored = any_kept.lake.restore(made.path)
+    assert list(restored.newer) == [str(old)]
+    assert restored.unknown == (f"{young.folder}/metadata",)
+    any_kept.lake.restore(made.path, force=True, newest=True)
+    assert any_kept.state() == {name: before[name] for name in (table, old, run)}
+    assert list(any_kept.lake.rebuild_catalog().tables) == [str(young)]
+    assert any_kept.state() == before
+    destroy(any_kept)
+    rebuilt = any_kept.lake.rebuild_catalog()
+    assert set(rebuilt.tables) == {str(table), str(old), str(young)}
+    assert list(rebuilt.skipped.values()) == ["a hidden table of a run"]
+    assert any_kept.state() == {name: before[name] for name in (table, old, young)}
+    report = any_kept.lake.fsck(sample=None)
+    assert [(found.kind, found.where) for found in report.findings] == [
+        ("folder without table", run.folder),
+        ("table without pipeline", str(table)),
+    ]
+
+
+def test_files_of_a_lost_source_do_not_count_as_taken_by_what_is_derived_from_it(
+    kept: Kept,
+) -> None:
+    source, run_id = kept.table(), new_run_id()
+    derived = kept.derived(source)
+    loaded = kept.bench.iceberg.load_table(derived.parts)
+    loaded.append(ids([20]), snapshot_properties={RUN_ID: run_id})
+    path = "shop/landing/orders/a.csv"
+    taken = ConsumedFile(source, ZoneName("shop", "orders"), path, "e1", 3, run_id)
+    write_copy(kept.lake.stores.files, run_id, [taken])
+    kept.lake.tables.drop(source)
+    kept.lake.rebuild_catalog()
+    assert kept.lake.stores.records.ledger(derived) == ()
 
 
 def test_a_backup_made_while_others_write_is_one_moment(any_kept: Kept, tmp_path: Path) -> None:

@@ -23,10 +23,11 @@ from tests.support.tables import snapshots_of
 
 
 def fill(kept: Kept) -> TableName:
-    """Tables with history, refs, a clone that shares files, a renamed one, a dropped one, and
-    deleted rows.
+    """Tables with history, refs, a clone that shares files, a derived one, a renamed one, a dropped
+    one, and deleted rows.
     """
     table = kept.table("orders", range(10), range(10, 20), range(20, 30))
+    kept.derived(table)
     kept.tag(table, "q1")
     kept.bench.iceberg.load_table(table.parts).delete("id < 5")
     kept.bench.write(table, [77], branch="mine")
@@ -99,7 +100,9 @@ def test_a_moved_lake_is_found_by_doctor_and_mended_by_relocate(
     assert "moved lake" in kept.kinds()
     pointers = kept.lake.stores.catalog.pointers()
     seen = kept.lake.relocate(dry_run=True)
+    (derived,) = [one for one in pointers if one.derived]
     assert {one.name for one in seen.tables} == {
+        str(derived),
         "shop.silver.orders",
         "shop.silver.copy",
         "shop.gold.new",

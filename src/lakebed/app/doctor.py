@@ -122,7 +122,7 @@ def _files(lake: Lake) -> DoctorFinding:
 
 def _catalog(lake: Lake) -> DoctorFinding:
     database = lake.stores.database.server_version()
-    count = len(lake.stores.catalog.pointers())
+    count = sum(not table.hidden for table in lake.stores.catalog.pointers())
     return DoctorFinding(
         "catalog", "ok", database, f"{lake.stores.catalog.where}: answers, {count} tables"
     )

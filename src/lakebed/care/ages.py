@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
-from lakebed.ports import MAIN, EventKind, RecordedEvent, TableMetadata
+from lakebed.ports import MAIN, SOURCE_UUID, EventKind, RecordedEvent, TableMetadata
 from lakebed.settings import SAFE_DAYS, TableCare
 
 # events after which a snapshot may expire
@@ -80,8 +80,8 @@ def needed(metadata: TableMetadata, *, least: int) -> set[int]:
     """What never expires: where refs stand, the newest of `main`, and what a branch has and `main`
     has not.
 
-    Without the last a branch would no longer descend from `main`, and could not be published.
-
+    Without the last a branch would no longer descend from `main`, and could not be published. In a
+    derived table, nor does what follows its newest tag: these snapshots say how fresh it is.
     """
     main = [snapshot.id for snapshot in metadata.ancestry(_main(metadata))]
     stays = {ref.snapshot for ref in metadata.refs.values()} | set(main[:least])
@@ -91,7 +91,14 @@ def needed(metadata: TableMetadata, *, least: int) -> set[int]:
             if snapshot.id in on_main:
                 break
             stays.add(snapshot.id)
-    return stays
+    return stays | set(_since_checkpoint(metadata, main))
+
+
+def _since_checkpoint(metadata: TableMetadata, main: list[int]) -> list[int]:
+    tagged = {ref.snapshot for ref in metadata.refs.values() if ref.kind == "tag"}
+    if SOURCE_UUID not in metadata.properties or tagged.isdisjoint(main):
+        return []
+    return main[: next(at for at, snapshot in enumerate(main) if snapshot in tagged)]
 
 
 def expirable(

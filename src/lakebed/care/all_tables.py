@@ -7,7 +7,15 @@ from functools import cached_property
 
 from lakebed.errors import BadName, DamagedTable, LakebedError, PathUnresolved, PointsElsewhere
 from lakebed.names import TableName
-from lakebed.ports import Catalog, DroppedTable, Files, ForeignTable, Pointer, TableMetadata
+from lakebed.ports import (
+    SOURCE_UUID,
+    Catalog,
+    DroppedTable,
+    Files,
+    ForeignTable,
+    Pointer,
+    TableMetadata,
+)
 from lakebed.settings import Root
 from lakebed.tables import MovedTables, table_folder
 
@@ -41,6 +49,20 @@ class Stock:
     @cached_property
     def tables(self) -> dict[TableName, Member]:
         return {member.pointer.table: member for member in self.members if member.dropped is None}
+
+    @cached_property
+    def sources(self) -> dict[TableName, TableName]:
+        """The table that each derived table is computed from, dropped ones included; those whose
+        source is gone for good are left out.
+        """
+        shown = [member for member in self.members if not member.pointer.table.hidden]
+        by_uuid = {member.uuid: member.pointer.table for member in reversed(shown)}
+        wanted = {
+            table: member.metadata.properties.get(SOURCE_UUID, "")
+            for table, member in self.tables.items()
+            if table.derived and member.metadata
+        }
+        return {table: by_uuid[uuid] for table, uuid in wanted.items() if uuid and uuid in by_uuid}
 
     @property
     def rows(self) -> tuple[Pointer | ForeignTable, ...]:

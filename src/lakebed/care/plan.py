@@ -90,7 +90,7 @@ def _of_table(
 ) -> Iterator[CareStep]:
     if member.metadata is None:
         return
-    if table.hidden:
+    if table.temporary:
         yield from _leftovers(table, member, seen, now)
         return
     rules = seen.rules[table]
@@ -133,7 +133,7 @@ def _branches(
 def _leftovers(
     table: TableName, member: Member, seen: LakeSurvey, now: datetime
 ) -> Iterator[DropLeftovers]:
-    """Hidden tables of runs that ended. Derived tables do not belong to a run."""
+    """Hidden tables of runs that ended."""
     found = run_of_hidden(table.name)
     run = next((run for run in seen.runs if found and run.run_id == found), None)
     owner = run.table if run else table

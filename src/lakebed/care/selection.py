@@ -17,8 +17,13 @@ def care_request(
     only: Iterable[str],
     orphans: bool,
 ) -> CareRequest:
-    """What is asked for, with names and patterns of tables and actions resolved."""
+    """What is asked for, with names and patterns of tables and actions resolved. Care of a table
+    includes its derived tables.
+    """
     selected = select_tables(tables, known_tables(services)) if tables else None
+    if selected:
+        sources = services.observer.take_stock().sources
+        selected |= {derived for derived, source in sources.items() if source in selected}
     return CareRequest(selected, tuple(map(action_named, only)), dry_run, orphans)
 
 
@@ -35,7 +40,7 @@ def select_tables(texts: Iterable[str], known: Collection[TableName]) -> frozens
     for text in texts:
         if not any(sign in text for sign in "*?"):
             selected.add(find_by_name(text, known))
-        elif not (matching := tables_matching(text, known)):
+        elif not (matching := tables_matching(text, known, hidden=True)):
             raise UnknownName("table", text, map(str, known))
         else:
             selected.update(matching)

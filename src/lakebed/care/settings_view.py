@@ -23,23 +23,24 @@ class CareView:
 
 
 def care_settings(services: CareServices, name: str) -> CareView:
-    """The settings for the care of a table; raises the error of a pipeline whose own cannot be
-    read.
+    """The settings for the care of a table, for a derived one its source's; raises the error of a
+    pipeline whose own cannot be read.
     """
     table = find_by_name(name, known_tables(services))
-    own = services.own_care().get(table, TableCare())
+    source = services.observer.take_stock().sources.get(table, table)
+    own = services.own_care().get(source, TableCare())
     if isinstance(own, LakebedError):
         raise own
     settings = services.settings
-    namespace, named = settings.namespaces.get(table.namespace), settings.tables.get(str(table))
+    namespace, named = settings.namespaces.get(source.namespace), settings.tables.get(str(source))
     levels = {
         "lake": effective_care(settings.care),
-        f"namespace {table.namespace}": namespace.care if namespace else TableCare(),
+        f"namespace {source.namespace}": namespace.care if namespace else TableCare(),
         "table": named.care if named else TableCare(),
         "pipeline": own,
     }
     overrides = {level: care.model_dump(exclude_unset=True) for level, care in levels.items()}
     given = {level: values for level, values in overrides.items() if values}
     return CareView(
-        table, TableCare().model_dump(), given, settings.care_for(table, own=own).model_dump()
+        table, TableCare().model_dump(), given, settings.care_for(source, own=own).model_dump()
     )

@@ -120,8 +120,8 @@ def _processed(services: CareServices, zone: ZoneRules) -> tuple[FileInfo, ...]:
 def _rules(
     services: CareServices, stock: Stock, runs: tuple[RunSummary, ...]
 ) -> tuple[dict[TableName, TableCare], dict[TableName, str]]:
-    """How each table is cared for. An unreadable pipeline may ask for a longer retention, so its
-    table is left alone.
+    """How each table is cared for; a derived table like its source. An unreadable pipeline may ask
+    for a longer retention, so its table is left alone.
     """
     told = services.own_care()
     own = {table: said for table, said in told.items() if isinstance(said, TableCare)}
@@ -131,7 +131,13 @@ def _rules(
         | own.keys()
         | {run.table for run in runs}
     )
-    return {table: services.settings.care_for(table, own=own.get(table)) for table in names}, unread
+    asked = {table: stock.sources.get(table, table) for table in names}
+    rules = {
+        table: services.settings.care_for(source, own=own.get(source))
+        for table, source in asked.items()
+    }
+    unread |= {table: unread[source] for table, source in asked.items() if source in unread}
+    return rules, unread
 
 
 def _busy(services: CareServices, runs: tuple[RunSummary, ...]) -> frozenset[TableName]:
@@ -165,7 +171,7 @@ def _heads(
     for table, member in stock.tables.items():
         if (
             member.metadata
-            and not table.hidden
+            and not table.temporary
             and request.means(table)
             and promising(member.metadata, rules[table])
         ):

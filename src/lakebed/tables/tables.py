@@ -33,6 +33,7 @@ from lakebed.tables.operations.naming import (
     full_name,
     name_may_be_taken,
     require_free_name,
+    shown_name,
 )
 from lakebed.tables.operations.refs import RefChange, RefKind, plan_ref, plan_ref_removal
 from lakebed.tables.publishing.lease import HeldLease
@@ -53,7 +54,7 @@ class Tables:
     # -- finding and describing
 
     def list(self, pattern: str | None = None) -> dict[TableName, TableMetadata]:
-        """The tables that match, all as of one moment; without a pattern, all but hidden ones."""
+        """The tables that match, all as of one moment; hidden ones only by their whole name."""
         pointers = self._catalog.pointers()
         return self._catalog.metadata(
             [pointers[table] for table in tables_matching(pattern, pointers)]
@@ -68,7 +69,7 @@ class Tables:
         must.
         """
         is_full = isinstance(name, TableName) or name.count(".") == 2
-        return full_name(name) if is_full else self.find(name)
+        return shown_name(name if is_full else self.find(name))
 
     def look_up(self, name: str | TableName) -> tuple[TableName, Pointer, TableMetadata]:
         """A table of the lake with its pointer and the metadata that it points at."""
@@ -245,7 +246,8 @@ class Tables:
         the other.
         """
         services = self._services
-        target, table = require_free_name(to, services.placement), self.find(name)
+        target = require_free_name(shown_name(to), services.placement)
+        table = self.find(name)
         protected = services.protected(table, at=at, seconds=_CLONING, reader="clone")
         with self._change(target), protected as point, name_may_be_taken(target):
             pointer = self._catalog.pointers([table])[table]
@@ -258,7 +260,8 @@ class Tables:
 
     def rename(self, name: str | TableName, to: str | TableName) -> TableName:
         """Give a table another name; its files and its history stay."""
-        target, table = require_free_name(to, self._services.placement), self.find(name)
+        target = require_free_name(shown_name(to), self._services.placement)
+        table = self.find(name)
         records = _events(
             Event("renamed", table, detail={"to": str(target)}),
             Event("renamed", target, detail={"from": str(table)}),
@@ -297,7 +300,7 @@ class Tables:
         uuid.
         """
         gone = find_dropped(name, self.dropped())
-        target = require_free_name(to or gone.table, self._services.placement)
+        target = require_free_name(shown_name(to) if to else gone.table, self._services.placement)
         records = _events(Event("restored", target, detail={"from": str(gone.table)}))
         with self._change(target), name_may_be_taken(target):
             self._catalog.restore(gone, target, records=records)

@@ -15,6 +15,7 @@ from lakebed.names import TableName
 from lakebed.ports import (
     MAIN,
     NAME,
+    SOURCE_UUID,
     UNPUBLISHED,
     Checksum,
     Event,
@@ -61,6 +62,7 @@ def noted(kind: str, snapshot: int | None = None, *, minutes: float = 0) -> Reco
     return RecordedEvent(1, THEN + timedelta(minutes=minutes), Event(kind, ORDERS, snapshot))  # type: ignore[arg-type]
 
 
+DERIVED = TableName("shop", "silver", "mv_" + "0" * 32)
 LOST = "file:///lake/shop/warehouse/silver/orders/metadata/00002-x.metadata.json"
 
 
@@ -122,6 +124,10 @@ def test_the_newest_metadata_file_of_each_table_counts() -> None:
         ("orders", {NAME: "not a name"}, "shop.silver.orders"),
         ("run_" + "0" * 32, {}, None),
         ("stage_" + "0" * 32, {}, None),
+        ("mv_" + "0" * 32, {}, "shop.silver.mv_" + "0" * 32),
+        ("~5fmv_" + "0" * 32, {}, "shop.silver._mv_" + "0" * 32),
+        ("mv_" + "0" * 32 + "-0123abcd", {}, "shop.silver.mv_" + "0" * 32),
+        ("mv_" + "0" * 32, {NAME: "shop.gold.mine"}, "shop.gold.mine"),
         ("orders", {UNPUBLISHED: "true"}, None),
         ("a" * 180 + "~0123456789abcdef", {}, None),
         ("deeper/still", {}, None),
@@ -152,6 +158,11 @@ def test_of_two_tables_that_want_one_name_the_newer_gets_it() -> None:
     assert [place for place, _ in plan.skipped] == [file(1).location]
 
 
+def test_a_derived_table_whose_name_is_taken_is_not_shown_under_another() -> None:
+    files = [file(1, folder=DERIVED.name), file(2, uuid="u2", folder=f"{DERIVED.name}-0123abcd")]
+    assert names(files) == {str(DERIVED): 2}
+
+
 def test_tables_that_have_gone_on_are_known_by_uuid_or_by_folder() -> None:
     there, gone = Pointer(ORDERS, file(1).location), Pointer(ORDERS, LOST)
     assert [
@@ -174,6 +185,10 @@ def branched(*refs: str) -> TableMetadata:
     return replace(
         file(1, 7).metadata, refs={name: SnapshotRef(name, 7, "branch") for name in (MAIN, *refs)}
     )
+
+
+def derived(source: str, *refs: str) -> TableMetadata:
+    return replace(branched(*refs), uuid="u2", properties={SOURCE_UUID: source} if source else {})
 
 
 @pytest.mark.parametrize(
@@ -228,6 +243,24 @@ def branched(*refs: str) -> TableMetadata:
         ),
         (FsckState({ORDERS: branched()}, ledger={ORDERS: 3, HIDDEN: 1}), {}),
         (FsckState({}, damaged=frozenset({ORDERS})), {}),
+        (FsckState({ORDERS: branched(), DERIVED: derived("u1")}), {}),
+        (
+            FsckState({ORDERS: branched(), DERIVED: derived("u1", f"run_{RUN}")}),
+            {"stale branch": Heal(DERIVED)},
+        ),
+        (
+            FsckState({ORDERS: branched(), DERIVED: derived("u9")}),
+            {"derived table without source": None},
+        ),
+        (
+            FsckState({ORDERS: branched(), DERIVED: derived("")}),
+            {"derived table without source": None},
+        ),
+        (
+            FsckState({ORDERS: branched(), DERIVED: derived("u9")}, dropped=frozenset({"u9"})),
+            {},
+        ),
+        (FsckState({DERIVED: derived("u9")}, damaged=frozenset({ORDERS})), {}),
         (FsckState({}), {"pipeline without table": None}),
         (FsckState({}, views=frozenset({ORDERS})), {}),
     ],

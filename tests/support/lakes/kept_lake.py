@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 import lakebed
 from lakebed.care.fsck import FsckReport
 from lakebed.names import TableName
-from lakebed.ports import RemoveSnapshots, SetRef
+from lakebed.ports import SOURCE_UUID, RemoveSnapshots, SetProperties, SetRef
 from lakebed.settings import Root
 from tests.servers.postgres import Database
 from tests.servers.s3 import Bucket
@@ -28,6 +29,13 @@ class Kept:
             self.bench.write(made, batch)
         return made
 
+    def derived(self, source: TableName, *batches: range) -> TableName:
+        """A hidden table that says it was computed from another."""
+        made = self.table(f"mv_{uuid4().hex}", *batches)
+        uuid = self.lake.tables.describe(source).uuid
+        self.lake.stores.catalog.amend(made, [SetProperties({SOURCE_UUID: uuid})])
+        return made
+
     def tag(self, table: TableName, name: str) -> None:
         head = self.lake.tables.describe(table).head()
         assert head
@@ -37,8 +45,9 @@ class Kept:
         self.lake.stores.catalog.amend(table, [RemoveSnapshots((snapshot,))])
 
     def state(self) -> dict[TableName, dict[str, list[int]]]:
-        """Every row of every ref of every table."""
-        tables = self.lake.tables.list()
+        """Every row of every ref of every table, hidden ones included."""
+        catalog = self.lake.stores.catalog
+        tables = catalog.metadata(catalog.pointers().values())
         return {
             table: {ref: self.bench.rows(table, ref) for ref in metadata.refs}
             for table, metadata in tables.items()

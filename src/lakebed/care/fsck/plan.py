@@ -14,7 +14,14 @@ from lakebed.care.fsck.spec import (
     Unpin,
 )
 from lakebed.names import TableName, run_of_branch, run_of_hidden, short_id
-from lakebed.ports import PinRow, Publication, RunRecord, SnapshotProtection, TableMetadata
+from lakebed.ports import (
+    SOURCE_UUID,
+    PinRow,
+    Publication,
+    RunRecord,
+    SnapshotProtection,
+    TableMetadata,
+)
 
 
 @dataclass(frozen=True)
@@ -23,6 +30,7 @@ class FsckState:
 
     tables: Mapping[TableName, TableMetadata]  # those whose metadata can be read
     damaged: frozenset[TableName] = frozenset()  # the others
+    dropped: frozenset[str] = frozenset()  # uuids of tables that can be restored
     views: frozenset[TableName] = frozenset()
     leased: frozenset[TableName] = frozenset()  # being worked on now
     running: tuple[RunRecord, ...] = ()
@@ -50,6 +58,7 @@ def judge(state: FsckState) -> tuple[Finding, ...]:
         *_branches(state),
         *_dead_runs(state),
         *_hidden(state),
+        *_derived(state),
         *_unsettled(state),
         *_pins(state),
         *_holds(state),
@@ -60,7 +69,7 @@ def judge(state: FsckState) -> tuple[Finding, ...]:
 
 def _branches(state: FsckState) -> Iterator[Finding]:
     for table, metadata in state.tables.items():
-        if table in state.leased or table.hidden:
+        if table in state.leased or table.temporary:
             continue  # whoever holds the lease may have just made it
         for name in sorted(metadata.refs):
             if found := run_of_branch(name):
@@ -94,6 +103,25 @@ def _hidden(state: FsckState) -> Iterator[Finding]:
         yield Finding(
             "left-over table", "warning", str(table), what, Purge(table) if safe else None
         )
+
+
+def _derived(state: FsckState) -> Iterator[Finding]:
+    """A source may be renamed, or be dropped and restored: only one that is gone for good leaves
+    its derived tables behind.
+    """
+    if state.damaged:
+        return  # one of them may be the source
+    present = {metadata.uuid for metadata in state.tables.values()} | state.dropped
+    for table in sorted(table for table in state.tables if table.derived):
+        source = state.tables[table].properties.get(SOURCE_UUID)
+        if source not in present:
+            what = (
+                f"the table that it was computed from (uuid {source}) no longer exists"
+                if source
+                else "its properties do not say which table it was computed from"
+            )
+            advice = f"If nobody needs it: lakebed table drop {table}"
+            yield Finding("derived table without source", "warning", str(table), what, None, advice)
 
 
 def _unsettled(state: FsckState) -> Iterator[Finding]:
@@ -136,7 +164,7 @@ def _holds(state: FsckState) -> Iterator[Finding]:
 
 def _ledger(state: FsckState) -> Iterator[Finding]:
     for table, files in sorted(state.ledger.items()):
-        # a dropped table's books wait for its return
+        # a dropped table keeps its ledger, for when it is restored
         if table not in state.known and not table.hidden:
             what = f"{files:,} landing files were taken into a table that is no more"
             yield Finding("ledger of unknown table", "info", str(table), what)

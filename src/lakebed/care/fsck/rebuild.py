@@ -46,8 +46,9 @@ def plan_rebuild(
     register: list[Candidate] = []
     skipped: list[tuple[str, str]] = []
     for file in _newest_first(files, leave={*present, *dropped}):
-        name = next((name for name in _names(file, root) if name.folded not in taken), None)
-        reason = _not_wanted(file, root) or (
+        names = _possible_names(file, root)
+        name = next((name for name in names if name.folded not in taken), None)
+        reason = _not_wanted(file, names) or (
             "" if name else "its name is taken by another table, or cannot be told"
         )
         if reason or name is None:
@@ -70,12 +71,18 @@ def _newest_first(files: Iterable[MetadataFile], *, leave: Collection[str]) -> l
     return sorted(chosen, key=lambda file: (file.metadata.updated_at, file.number), reverse=True)
 
 
-def _not_wanted(file: MetadataFile, root: Root) -> str:
+def _not_wanted(file: MetadataFile, names: Collection[TableName]) -> str:
     if UNPUBLISHED in file.metadata.properties:
         return "a first run that was not published"
-    if any(name.hidden for name in _names(file, root)):
-        return "a hidden table"
-    return ""
+    return "a hidden table of a run" if any(name.temporary for name in names) else ""
+
+
+def _possible_names(file: MetadataFile, root: Root) -> tuple[TableName, ...]:
+    """The best first. A derived table gets only the name of one: under another it would be shown to
+    users.
+    """
+    names = tuple(_names(file, root))
+    return tuple(name for name in names if name.derived or not names[0].derived)
 
 
 def _names(file: MetadataFile, root: Root) -> Iterator[TableName]:

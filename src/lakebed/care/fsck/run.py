@@ -34,7 +34,7 @@ from lakebed.care.fsck.walk import (
     walk_tables,
 )
 from lakebed.errors import DamagedTable, LakebedError
-from lakebed.names import TableName
+from lakebed.names import TableName, run_of_hidden
 from lakebed.ports import ChangeRecords, Event, Pointer, TableMetadata
 from lakebed.tables import hold_lease, settle_publications
 
@@ -73,7 +73,6 @@ def check(services: FsckServices, *, sample: int | None) -> FsckReport:
     ]
     for gone in services.catalog.dropped():
         findings += walk_table(services, inventory, gone.pointer, dropped=True)
-    # Derived tables, once there are some, are compared with their sources here.
     findings += judge(_state(services, inventory))
     if not moved:
         findings += judge_folders(
@@ -123,6 +122,7 @@ def _state(services: FsckServices, inventory: Inventory) -> FsckState:
     return FsckState(
         tables,
         damaged,
+        dropped=frozenset(gone.uuid for gone in services.catalog.dropped()),
         views=frozenset(row.table for row in rows if row.kind == "view" and row.table),
         leased=frozenset(table for table in work if services.leases.holder(str(table))),
         running=running,
@@ -151,11 +151,11 @@ def _readable(
 def _shared(
     services: FsckServices, tables: dict[TableName, TableMetadata], inventory: Inventory
 ) -> frozenset[TableName]:
-    """Hidden tables in whose folders other tables have files, which would be removed, too."""
+    """Tables of runs in whose folders other tables have files, which would be removed, too."""
     places = {
         table: f"{services.root.relative(metadata.location)}/"
         for table, metadata in tables.items()
-        if table.hidden
+        if run_of_hidden(table.name)
     }
     return frozenset(
         table

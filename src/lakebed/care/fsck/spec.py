@@ -13,7 +13,7 @@ FindingKind = Literal[
     "wrong size", "damaged file", "changed file", "damaged dropped table", "folder without table",
     "unreached files", "stale branch", "dead run", "left-over table", "divided publication",
     "dead pin", "dead hold", "ledger of unknown table", "table without pipeline",
-    "pipeline without table", "bad pipeline", "damaged release",
+    "pipeline without table", "bad pipeline", "damaged release", "derived table without source",
 ]  # fmt: skip
 # files of either kind, data and metadata, that a check reads whole unless told otherwise
 SAMPLE = 200

@@ -190,7 +190,7 @@ def _mark(
     """A dropped table's folder keeps a marker that it was used, so that no other table is placed in
     it.
     """
-    if removal.kind != "dropped" or removal.name.hidden:
+    if removal.kind != "dropped" or removal.name.temporary:
         return
     for folder in {path.rpartition("/metadata/")[0] for path in doomed if ".metadata.json" in path}:
         if folder not in stock.folders:

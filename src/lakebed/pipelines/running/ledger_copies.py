@@ -56,6 +56,8 @@ def restore_ledger(files: Files, catalog: Catalog, records: Records) -> int:
 
 def _readable(catalog: Catalog) -> Iterator[tuple[TableName, TableMetadata]]:
     for table, pointer in catalog.pointers().items():
+        if table.derived:
+            continue  # its rows are its source's, and so are the files they came from
         with suppress(DamagedTable):
             yield table, catalog.metadata([pointer])[table]
 

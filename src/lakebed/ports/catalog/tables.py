@@ -17,6 +17,7 @@ RUN_ID = "lakebed.run-id"  # summary key: the run that wrote the snapshot
 # property: the table's name where its folder does not tell it, should the catalog be lost
 NAME = "lakebed.table"
 UNPUBLISHED = "lakebed.unpublished"  # property of a first run's table until it is published
+SOURCE_UUID = "lakebed.source-uuid"  # property of a derived table: the table it is computed from
 
 
 @dataclass(frozen=True)

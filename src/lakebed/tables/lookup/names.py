@@ -23,18 +23,25 @@ def find_by_name(text: str, known: Iterable[TableName], *, kind: str = "table") 
     if not found:
         if len(parts) > 3:
             raise BadName("table", text, "a table's name has three parts, namespace.layer.name")
-        raise UnknownName(kind, text, {".".join(table.levels[-len(parts) :]) for table in tables})
+        shown = (table for table in tables if not table.hidden)
+        raise UnknownName(kind, text, {".".join(table.levels[-len(parts) :]) for table in shown})
     return found[0]
 
 
-def tables_matching(pattern: str | None, known: Iterable[TableName]) -> list[TableName]:
-    """Tables whose name, or part of it, matches a pattern with `*` and `?`; without a pattern, all
-    but hidden ones.
+def tables_matching(
+    pattern: str | None, known: Iterable[TableName], *, hidden: bool = False
+) -> list[TableName]:
+    """Tables whose name, or part of it, matches a pattern with `*` and `?`; without a pattern, all.
+
+    Hidden ones only if asked for, or if the pattern ends with the whole name of one.
     """
-    if pattern is None:
-        return [table for table in known if not table.hidden]
-    folded = pattern.casefold()
-    return [table for table in known if _matches(table, folded)]
+    folded = "*" if pattern is None else pattern.casefold()
+    return [
+        table
+        for table in known
+        if _matches(table, folded)
+        and (hidden or not table.hidden or folded.endswith(table.name.casefold()))
+    ]
 
 
 def _matches(table: TableName, pattern: str) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from lakebed.errors import NameTaken, PointerMoved, UnknownName
+from lakebed.errors import BadName, NameTaken, PointerMoved, UnknownName
 from lakebed.names import TableName, require_no_collision
 from lakebed.ports import DroppedTable
 from lakebed.tables.placement import TablePlacement
@@ -12,6 +12,14 @@ from lakebed.tables.placement import TablePlacement
 def full_name(name: str | TableName) -> TableName:
     """The table with this full name, whether it exists or not."""
     return name if isinstance(name, TableName) else TableName.parse(name)
+
+
+def shown_name(name: str | TableName) -> TableName:
+    """The same; raises `BadName` for a name that would hide the table."""
+    table = full_name(name)
+    if table.hidden:
+        raise BadName("table", str(table), "names of this form are Lakebed's own hidden tables")
+    return table
 
 
 def require_free_name(name: str | TableName, placement: TablePlacement) -> TableName:
