@@ -1,4 +1,4 @@
-"""A small shop: what its landing zones hold. The same bytes every time."""
+"""A small shop: its pipelines and the files in its landing zones. The same bytes every time."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ _DAYS, _ORDERS_A_DAY, _CUSTOMERS = 3, 200, 120
 
 
 def shop() -> dict[str, bytes]:
-    """Files by path below the lake's root: pipelines; orders as one CSV a day, customers as CSV,
+    """Files by path below the lake's root: pipelines; orders as one CSV per day, customers as CSV,
     products as NDJSON.
     """
     chance = Random(20261001)  # noqa: S311 - sample data
@@ -42,7 +42,7 @@ def shop() -> dict[str, bytes]:
 
 
 def _written_files() -> dict[str, bytes]:
-    """The files that people would write themselves, as they will be in the lake."""
+    """The files that users would write themselves, as they will be in the lake."""
     top = Path(__file__).parent / "shop_files"
     files = sorted(
         path for path in top.rglob("*") if path.is_file() and "__pycache__" not in path.parts

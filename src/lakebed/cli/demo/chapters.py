@@ -100,7 +100,7 @@ def _bad_day(demo: Demo) -> None:
     demo.facts["main_unchanged"] = unchanged
     seen = demo.count(ORDERS)
     demo.say(
-        f"   readers of {ORDERS} still see the {seen} rows they saw before; the file waits in its"
+        f"   readers of {ORDERS} still see the {seen} rows they saw before; the file stays in its"
         " zone"
     )
 
@@ -132,7 +132,7 @@ def _undone(demo: Demo) -> None:
         demo.facts["refused"] = refused.what
         demo.say(f"   {mistake}: {refused.what} {refused.safe}")
     demo.lake.execute(mistake, gates=False)
-    demo.say(f"   the same with gates=False: {demo.count(REVENUE)} rows are left")
+    demo.say(f"   the same with gates=False: {demo.count(REVENUE)} rows remain")
     undone = demo.lake.tables.rollback(REVENUE, before.id if before else "")
     demo.facts["undone"] = {"rows": demo.count(REVENUE), "runs": len(undone.undone)}
     demo.say(

@@ -1,4 +1,4 @@
--- Every order as it arrived; a file is read once.
+-- Every order as it arrived; each file is read once.
 -- @merge_strategy: append_only
 -- @archive_landing_zones: true
 -- @description: orders as they arrived

@@ -1,4 +1,4 @@
--- @description: revenue a day and country
+-- @description: revenue per day and country
 -- @tags: shop, daily
 SELECT
     CAST(updated_at AS DATE) AS day,

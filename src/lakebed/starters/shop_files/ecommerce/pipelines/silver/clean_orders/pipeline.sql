@@ -1,4 +1,4 @@
--- One row an order, the newest word on it; late rows do not overwrite newer ones.
+-- One row per order, in its latest state; rows that arrive late do not overwrite newer ones.
 -- @merge_strategy: incremental
 -- @unique_key: order_id
 -- @watermark_column: updated_at

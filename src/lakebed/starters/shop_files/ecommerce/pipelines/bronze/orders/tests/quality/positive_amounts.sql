@@ -1,5 +1,5 @@
--- @description: an order is worth something
--- @remediation: Correct the file in the zone, then run again.
+-- @description: every amount is positive
+-- @remediation: Correct the file in its zone, then run again.
 SELECT order_id, amount, updated_at
 FROM {{ this }}
 WHERE amount <= 0

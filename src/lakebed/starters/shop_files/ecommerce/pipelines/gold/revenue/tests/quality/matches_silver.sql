@@ -1,4 +1,4 @@
--- @description: no revenue is lost on the way
+-- @description: no revenue is lost between silver and gold
 WITH silver AS (
     SELECT SUM(amount) AS revenue FROM {{ ref('silver.clean_orders') }} WHERE status <> 'returned'
 ),
