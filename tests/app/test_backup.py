@@ -294,7 +294,7 @@ def test_rebuilding_leaves_hidden_unpublished_and_second_tables_of_a_name(kept: 
     assert kept.bench.rows(table) == [5], "the newest gets the name"
     assert sorted(rebuilt.skipped.values()) == [
         "a first run that was not published",
-        "its name is taken by another table, or cannot be told",
+        "its name is taken by another table, or unknown",
     ]
 
 

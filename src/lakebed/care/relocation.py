@@ -27,7 +27,7 @@ class RelocationServices:
 
     fsck: FsckServices
     database: DatabaseArchive
-    # by where the lake was, and whether only to look
+    # for the lake's former root; the flag: only look, write nothing
     relocator: Callable[[str, bool], TableRelocator]
 
 
@@ -48,9 +48,9 @@ class RelocationReport:
     origin: str
     root: str
     tables: tuple[Moved, ...]
-    # what cannot be read; a dropped table among them could not have been restored
+    # what cannot be read; a dropped table among them could not be restored anyway
     lost: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()  # what was neither there nor here stays where it is
+    left: tuple[str, ...] = ()  # tables that were in neither place stay where they are
 
 
 def relocate(
@@ -69,8 +69,8 @@ def relocate(
     """
     pointing, root = services.fsck.pointer_rows, services.fsck.root
     if pointing is None:
-        what = "the catalog is a server of its own: it places tables itself."
-        raise UsageError(what, next="Move the tables with its own tools.")
+        what = "the catalog is a separate server, which places tables itself."
+        raise UsageError(what, next="Move the tables with the server's own tools.")
     rows = [row for row in pointing.rows() if root.relative(row.location) is None]
     if not rows:
         return RelocationReport("", str(root), ())
@@ -126,9 +126,9 @@ def _origin(given: str | None, found: set[str], root: Root) -> str:
         return normalized_location(Root.parse(given).url)
     if len(found) != 1:
         several = f"tables were below several roots: {', '.join(sorted(found))}"
-        what = several if found else "where the lake was cannot be told"
+        what = several if found else "where the lake was before is unknown"
         raise UsageError(
-            f"{what}.", where=str(root), next="Say it with: lakebed relocate --from ROOT"
+            f"{what}.", where=str(root), next="Name it with: lakebed relocate --from ROOT"
         )
     return next(iter(found))
 

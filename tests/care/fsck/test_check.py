@@ -417,7 +417,7 @@ def test_a_lake_behind_a_rest_catalog_is_looked_over_too(rest_only_bench: RealBe
         assert [found.kind for found in walk_tables(services, Inventory({}), pointers)] == [
             "missing file"
         ]
-        with pytest.raises(UsageError, match="server of its own"):
+        with pytest.raises(UsageError, match="separate server"):
             lake.rebuild_catalog()
 
 

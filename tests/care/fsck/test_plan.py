@@ -76,10 +76,10 @@ LOST = "file:///lake/shop/warehouse/silver/orders/metadata/00002-x.metadata.json
         (1, [file(0, 1, 9), file(1, 1, 2)], {1, 2, 9}, [], 1),  # 9 has expired since
         (None, [], {1}, [], "no other"),
         (1, [file(1, 1)], {1, 2}, [], "does not know snapshot 2"),
-        (None, [file(0, 1)], {1}, [], "not the one just before"),
+        (None, [file(0, 1)], {1}, [], "not its direct predecessor"),
         (1, [file(1, 1), file(0, 5, uuid="u2")], {1}, [], "several tables"),
         (1, [file(1, 1, 2)], {1, 2}, [noted("rolled_back", 1)], "main stood at snapshot 1"),
-        (1, [file(1, 1, 2)], {1, 2}, [noted("tagged", 2, minutes=2)], "was tagged since"),
+        (1, [file(1, 1, 2)], {1, 2}, [noted("tagged", 2, minutes=2)], "was tagged after"),
         (1, [file(1, 1, 2)], {1, 2}, [noted("tagged", 2, minutes=1)], 1),
     ],
 )

@@ -70,12 +70,12 @@ def judge(state: FsckState) -> tuple[Finding, ...]:
 def _branches(state: FsckState) -> Iterator[Finding]:
     for table, metadata in state.tables.items():
         if table in state.leased or table.temporary:
-            continue  # whoever holds the lease may have just made it
+            continue  # the holder of the lease may have just created it
         for name in sorted(metadata.refs):
             if found := run_of_branch(name):
                 what = (
-                    f"the branch {name} is of a run that is over (run {short_id(found)}), and was"
-                    " not published"
+                    f"the branch {name} belongs to the run {short_id(found)}, which has ended"
+                    " without being published"
                 )
                 yield Finding("stale branch", "warning", str(table), what, Heal(table))
 
@@ -84,7 +84,7 @@ def _dead_runs(state: FsckState) -> Iterator[Finding]:
     for record in state.running:
         if record.table not in state.leased:
             what = (
-                f"the run {short_id(record.run_id)} is said to be running, and nobody holds its"
+                f"the run {short_id(record.run_id)} is recorded as running, but nobody holds its"
                 " lease"
             )
             yield Finding("dead run", "warning", str(record.table), what, Heal(record.table))
@@ -97,7 +97,7 @@ def _hidden(state: FsckState) -> Iterator[Finding]:
         if found is None or found in state.alive or table in named:
             continue
         safe = table not in state.shared and table not in state.damaged
-        what = f"a hidden table of the run {short_id(found)}, which is over" + (
+        what = f"a hidden table of the run {short_id(found)}, which has ended" + (
             "" if safe else "; other tables use its folder"
         )
         yield Finding(
@@ -126,7 +126,7 @@ def _derived(state: FsckState) -> Iterator[Finding]:
 
 def _unsettled(state: FsckState) -> Iterator[Finding]:
     for publication in state.unsettled:
-        what = f"the publication of run {short_id(publication.run_id)} was begun and not finished"
+        what = f"the publication of run {short_id(publication.run_id)} was started but not finished"
         tables = ", ".join(str(move.published) for move in publication.moves)
         yield Finding("divided publication", "warning", tables, what, Settle())
 
@@ -166,7 +166,7 @@ def _ledger(state: FsckState) -> Iterator[Finding]:
     for table, files in sorted(state.ledger.items()):
         # a dropped table keeps its ledger, for when it is restored
         if table not in state.known and not table.hidden:
-            what = f"{files:,} landing files were taken into a table that is no more"
+            what = f"{files:,} landing files were taken by a table that no longer exists"
             yield Finding("ledger of unknown table", "info", str(table), what)
 
 
@@ -177,7 +177,7 @@ def _pipelines(state: FsckState) -> Iterator[Finding]:
             "table without pipeline",
             "warning",
             str(table),
-            "no pipeline makes it: it was created by a manual write, or its pipeline is gone",
+            "no pipeline produces it: it was created manually, or its pipeline was deleted",
         )
     for table in sorted(state.pipelines.tables - visible - state.views):
         yield Finding(
@@ -193,7 +193,7 @@ def _pipelines(state: FsckState) -> Iterator[Finding]:
 
 def lost_catalog(files: int) -> Finding:
     """The catalog is empty although there were tables."""
-    what = f"the catalog knows no table, and {files:,} metadata files lie in the lake"
+    what = f"the catalog has no tables, but the lake has {files:,} of their metadata files"
     advice = (
         "Restore a backup: lakebed restore BACKUP --newest; without one: lakebed fsck"
         " --rebuild-catalog"
@@ -202,13 +202,13 @@ def lost_catalog(files: int) -> Finding:
 
 
 def folders_without_tables(folders: Mapping[str, int], used: Collection[str]) -> Iterator[Finding]:
-    """`folders` hold so many files each; `used` are those where a table lies, dropped ones
-    included, or has files.
+    """`folders` have so many files each; `used` are those of tables, dropped ones included, and
+    those in which a table has files.
     """
     for folder, files in sorted(folders.items()):
         if folder in used:
             continue
-        what = f"no table lies here, and none reaches its {files:,} files"
+        what = f"it is the folder of no table, and no table reaches its {files:,} files"
         if run_id := _staged_by(folder):
             what = f"{what}: the run {short_id(run_id)} staged its result here"
             yield Finding(
@@ -220,7 +220,7 @@ def folders_without_tables(folders: Mapping[str, int], used: Collection[str]) ->
             "warning",
             folder,
             what,
-            advice="Take a table up with: lakebed fsck --rebuild-catalog",
+            advice="If it was a table, register it again: lakebed fsck --rebuild-catalog",
         )
 
 
@@ -236,13 +236,13 @@ def unreached(folders: Mapping[str, tuple[int, int]]) -> Iterator[Finding]:
     """
     if folders:
         files, size = (sum(one) for one in zip(*folders.values(), strict=True))
-        what = f"no table reaches {files:,} files of {size:,} bytes: work in progress, or left over"
+        what = f"no table reaches {files:,} files of {size:,} bytes: work in progress, or leftovers"
         yield Finding(
             "unreached files",
             "info",
             ", ".join(sorted(folders)),
             what,
-            advice="lakebed care tells and removes them.",
+            advice="List them: lakebed care --dry-run; remove them: lakebed care --orphans",
         )
 
 

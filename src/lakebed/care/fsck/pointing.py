@@ -9,7 +9,7 @@ from datetime import timedelta
 from lakebed.ports import MAIN, MetadataFile, RecordedEvent, RefMove
 
 _MOVES_MAIN = {"published", "rolled_back", "compacted"}
-_SLACK = timedelta(seconds=5)  # an event is written just after the metadata that it speaks of
+_SLACK = timedelta(seconds=5)  # an event is written just after the metadata that it is about
 
 
 @dataclass(frozen=True)
@@ -37,19 +37,19 @@ def replacement(
 ) -> Replacement | str:
     """What replaces the `lost` metadata file, or why nothing can.
 
-    `before` is the metadata file that the catalog pointed at before it, among all those `files`
-    that can be read. `lists` are the snapshots whose manifest lists lie in the table's folder,
-    `events` what was written down of the table, `published` its part of the last publication.
+    `before` is the metadata file that the catalog pointed at before it, one of the readable
+    `files`. `lists` are the snapshots whose manifest lists are in the table's folder, `events` the
+    table's recorded events, `published` its part of the last publication.
     """
     found = before or newest(files)
     if found is None:
         return "there is no other metadata file of this table that can be read"
     if len({file.metadata.uuid for file in files}) > 1:
-        return "metadata files of several tables lie in its folder"
+        return "its folder has metadata files of several tables"
     if found is not before and lost not in found.metadata.metadata_log:
         return (
-            f"the newest one that can be read ({found.location.rsplit('/', 1)[-1]}) is not the one"
-            " just before it"
+            f"the newest one that can be read ({found.location.rsplit('/', 1)[-1]}) is not its"
+            " direct predecessor"
         )
     known = {snapshot for file in files for snapshot in file.metadata.snapshots}
     if unknown := sorted(set(lists) - known):
@@ -83,8 +83,8 @@ def _contradicted(found: MetadataFile, events: Sequence[RecordedEvent]) -> str:
         and moves[-1].snapshot != (head.id if head else None)
     ):
         return (
-            f"main stood at snapshot {moves[-1].snapshot}, and the newest one that can be read says"
-            " otherwise"
+            f"main stood at snapshot {moves[-1].snapshot}, but the newest one that can be read"
+            " disagrees"
         )
     later = [
         noted
@@ -93,7 +93,7 @@ def _contradicted(found: MetadataFile, events: Sequence[RecordedEvent]) -> str:
     ]
     if later:
         return (
-            f"it was {later[-1].event.kind.replace('_', ' ')} since the newest one that can be read"
-            " was written"
+            f"it was {later[-1].event.kind.replace('_', ' ')} after the newest one that can be"
+            " read was written"
         )
     return ""

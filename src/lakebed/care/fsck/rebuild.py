@@ -49,7 +49,7 @@ def plan_rebuild(
         names = _possible_names(file, root)
         name = next((name for name in names if name.folded not in taken), None)
         reason = _not_wanted(file, names) or (
-            "" if name else "its name is taken by another table, or cannot be told"
+            "" if name else "its name is taken by another table, or unknown"
         )
         if reason or name is None:
             skipped.append((file.location, reason))
@@ -106,7 +106,7 @@ def _parsed(properties: Mapping[str, str]) -> TableName | None:
 
 def _named(namespace: str, layer: str, folder: str) -> Iterator[TableName]:
     if _CUT.search(folder) or _CUT.search(layer):
-        return  # the folder holds only the beginning of the name
+        return  # the folder has only the beginning of the name
     try:
         yield TableName(namespace, _unfolded(layer), _unfolded(folder))
     except BadName:

@@ -22,7 +22,7 @@ def rebuild_catalog(services: FsckServices) -> RebuildReport:
     stay as they are.
     """
     if services.pointer_rows is None:
-        what = "the catalog is a server of its own: it is not rebuilt from here."
+        what = "the catalog is a separate server: it is not rebuilt from here."
         raise UsageError(what, next="Restore the server's own backup, then: lakebed fsck")
     files, skipped = find_metadata_files(services)
     pointers = services.catalog.pointers()

@@ -98,7 +98,7 @@ def _database(services: FsckServices) -> Iterator[Finding]:
 
 def _outside(services: FsckServices, pointers: Iterable[Pointer]) -> Iterator[Finding]:
     if services.pointer_rows is None:
-        return  # a server of its own places tables where it likes
+        return  # a separate catalog server places tables wherever it likes
     for pointer in pointers:
         if services.root.relative(pointer.location) is None:
             what = f"{pointer.table} points outside the lake"
@@ -112,8 +112,8 @@ def _outside(services: FsckServices, pointers: Iterable[Pointer]) -> Iterator[Fi
 
 
 def _state(services: FsckServices, inventory: Inventory) -> FsckState:
-    """Tables are read before the records of runs, so that every run which made something has its
-    record here.
+    """Tables are read before the records of runs, so that the record of every run that created
+    something is found.
     """
     tables, damaged = _readable(services)
     running = services.records.runs(state="running", limit=_MANY)

@@ -33,7 +33,7 @@ class FsckServices:
     restore_ledger: Callable[[], int]
     holder: str
     limit: float  # of leases, in seconds
-    pointer_rows: PointerRows | None = None  # None: the catalog is a server of its own
+    pointer_rows: PointerRows | None = None  # None: the catalog is a separate server
     pipelines: PipelineInventory = field(default_factory=PipelineInventory)
     stored: tuple[StoredContent, ...] = ()
     report: Report = quiet

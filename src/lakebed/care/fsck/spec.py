@@ -15,7 +15,7 @@ FindingKind = Literal[
     "dead pin", "dead hold", "ledger of unknown table", "table without pipeline",
     "pipeline without table", "bad pipeline", "damaged release", "derived table without source",
 ]  # fmt: skip
-# files of either kind, data and metadata, that a check reads whole unless told otherwise
+# how many data files, and how many metadata files, a check reads in full by default
 SAMPLE = 200
 
 
@@ -28,14 +28,14 @@ class Heal:
     table: TableName
 
     def __str__(self) -> str:
-        return f"take up after the dead runs of {self.table}"
+        return f"clean up after the dead runs of {self.table}"
 
 
 @dataclass(frozen=True)
 class PointBack:
-    """Point the catalog at the newest readable metadata file that holds everything committed.
+    """Point the catalog at the newest readable metadata file that has everything committed.
 
-    `replay` is the publication that only the lost file held: it is done again first.
+    `replay` is the publication that only the lost file had: it is repeated first.
     """
 
     table: TableName
@@ -43,7 +43,7 @@ class PointBack:
     replay: RefMove | None = None
 
     def __str__(self) -> str:
-        again = " and publish again what it does not hold" if self.replay else ""
+        again = " and repeat the publication that it lacks" if self.replay else ""
         return f"point {self.table} at {self.move.to.rsplit('/', 1)[-1]}{again}"
 
 
@@ -93,10 +93,10 @@ class GiveBack:
 
 @dataclass(frozen=True)
 class Settle:
-    """Finish what a crash left half published."""
+    """Finish publications that a crash interrupted."""
 
     def __str__(self) -> str:
-        return "settle divided publications"
+        return "settle interrupted publications"
 
 
 Repair = Heal | PointBack | Purge | ClearStage | Unpin | GiveBack | Settle
@@ -114,7 +114,7 @@ class Finding:
     where: str
     what: str
     repair: Repair | None = None
-    advice: str = ""  # where no repair does it
+    advice: str = ""  # what to do if there is no repair
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Looked:
 
     tables: int = 0
     files: int = 0
-    read: int = 0  # files that were read whole
+    read: int = 0  # files that were read in full
     bytes: int = 0  # of those
 
 
