@@ -16,7 +16,7 @@ from lakebed.tables import USED_MARKER
 from tests.support.benches import RealBench, ids
 from tests.support.lakes.care_lakes import CareLake, entry, states
 from tests.support.lakes.pipeline_lake import TestLake
-from tests.support.tables import create_statement, protected
+from tests.support.tables import new_location, protected
 
 MV = f"silver.mv_{uuid4().hex}"
 NAME = f"shop.{MV}"
@@ -70,7 +70,7 @@ def test_old_snapshots_and_orphans_of_a_derived_table_go_with_their_files(
 
 def test_a_protected_snapshot_of_a_derived_table_stays_with_its_files(cared: CareLake) -> None:
     name = derive(cared)
-    (first, _) = sorted(cared.meta(MV).snapshots.values(), key=lambda one: one.sequence)
+    first, *_ = sorted(cared.meta(MV).snapshots.values(), key=lambda one: one.sequence)
     with protected(cared.lake, name, at=first.id):
         cared.care(days=9)
         assert cared.rows(MV, first.id) == [1]
@@ -193,11 +193,16 @@ def test_no_table_of_a_user_takes_a_hidden_name(cared: CareLake) -> None:
 
 @pytest.mark.spark
 def test_small_files_and_manifests_of_a_derived_table_become_few(shop: TestLake) -> None:
+    from pyiceberg.schema import Schema
+    from pyiceberg.types import LongType, NestedField
+
     lake, source, name = shop.lake, shop.table("silver.orders"), shop.table(MV)
-    lake.spark.sql(create_statement(lake, source, "id BIGINT"))
-    lake.spark.sql(create_statement(lake, name, "id BIGINT"))
+    schema = Schema(NestedField(1, "id", LongType()))
+    lake.iceberg.create_table(source.parts, schema, location=new_location(lake, source))
     identity = {SOURCE_UUID: lake.tables.describe(source).uuid}
-    lake.stores.catalog.amend(name, [SetProperties(identity)])
+    lake.iceberg.create_table(
+        name.parts, schema, location=new_location(lake, name), properties=identity
+    )
     config = shop.folder / "shop/pipelines/silver/orders/config.yaml"
     config.parent.mkdir(parents=True)
     config.write_text("care: {compact_min_files: 5, compact_min_manifests: 3}\n")
