@@ -278,6 +278,9 @@ def test_a_processed_file_counts_from_the_run_that_archived_it() -> None:
 def test_events_go_only_when_there_are_old_ones() -> None:
     assert plan(seen(oldest_event=ago(days=364))) == ()
     assert [step.action for step in plan(seen(oldest_event=ago(days=366)))] == ["purge_events"]
+    assert plan(seen(oldest_publication=ago(days=364))) == ()
+    late = plan(seen(oldest_event=ago(days=1), oldest_publication=ago(days=366)))
+    assert [step.action for step in late] == ["purge_events"]
 
 
 def test_orphans_are_reported_unless_somebody_says_remove() -> None:

@@ -162,6 +162,18 @@ def test_events_and_care_s_own_entries_go_after_a_year_unless_a_follower_needs_t
     assert entry(cared.care(days=366), "purge_events").counts["events"] == 1
 
 
+def test_publications_go_after_a_year_and_their_files_stay_taken(cared: CareLake) -> None:
+    zone, run_id = ZoneName("shop", "orders"), new_run_id()
+    take(cared, zone, run_id)
+    taken = cared.lake.stores.records.consumed(zone)
+    assert len(taken) == 1
+    assert cared.care(days=364).entries == ()
+    assert entry(cared.care(days=366), "purge_events").counts["publications"] == 1
+    assert cared.lake.stores.catalog.published(run_id) is None
+    assert cared.lake.stores.records.consumed(zone) == taken
+    assert cared.care(days=366).entries == ()
+
+
 def test_drafts_that_had_their_time_are_reaped_and_releases_are_not(cared: CareLake) -> None:
 
     folder = cared.folder / "shop/pipelines/silver/orders"

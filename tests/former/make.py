@@ -95,6 +95,7 @@ TO_VERSION_3 = (
     "ALTER TABLE lakebed_ledger DROP COLUMN digest",
     "ALTER TABLE lakebed_ledger DROP COLUMN archived",
     "ALTER TABLE lakebed_ledger DROP COLUMN archived_etag",
+    "ALTER TABLE lakebed_ledger DROP COLUMN published",
     "UPDATE lakebed_schema SET version = 3",
 )
 TIMES = {

@@ -60,6 +60,7 @@ class LakeSurvey:
     # with verdicts, beyond their number
     judged_runs: Mapping[TableName, tuple[str, ...]] = field(default_factory=dict)
     oldest_event: datetime | None = None
+    oldest_publication: datetime | None = None
     reaping: Reaping = field(default_factory=Reaping)
 
     @property
@@ -107,6 +108,7 @@ def look_around(services: CareServices, request: CareRequest, *, now: datetime) 
         else {},
         judged_runs=_judged_runs(services, rules, runs) if request.wants("purge_runs") else {},
         oldest_event=_oldest(services),
+        oldest_publication=services.catalog.oldest_publication(),
         reaping=services.reap(now, True)
         if lake_wide and request.wants("reap_releases")
         else Reaping(),

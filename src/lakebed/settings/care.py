@@ -81,7 +81,9 @@ class CareSettings(TableCare):
     )
     logs_max_age_days: float = Field(default=30, ge=1, description="how long logs are kept")
     events_max_age_days: float = Field(
-        default=365, ge=1, description="how long events of tables and the log of care are kept"
+        default=365,
+        ge=1,
+        description="how long events of tables, publications and the log of care are kept",
     )
 
 

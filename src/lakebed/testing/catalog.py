@@ -51,7 +51,7 @@ class MemoryCatalog:
     _pointers: dict[TableName, Pointer] = field(default_factory=dict)
     _metadata: dict[str, TableMetadata] = field(default_factory=dict)
     _rows: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    _published: dict[str, Publication] = field(default_factory=dict)
+    _published: dict[str, tuple[Publication, datetime]] = field(default_factory=dict)
     _dropped: dict[str, DroppedTable] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
@@ -135,13 +135,13 @@ class MemoryCatalog:
                     or move.becomes in self._pointers
                 ):
                     raise PointerMoved(str(move.table))
-            self.records.add_publication(records)
+            at = self.records.add_publication(records)
             for move in publication.moves:
                 present = self._metadata[self._pointers.pop(move.table).location]
                 self._point(move.published, moved(present, move))
                 self._rename_in_state(move.table, move.published)
             self.events.append(*publication.events)
-            self._published[publication.run_id] = publication
+            self._published[publication.run_id] = publication, at
 
     def amend(
         self,
@@ -268,7 +268,18 @@ class MemoryCatalog:
         self._pointers[table] = Pointer(table, location)
 
     def published(self, run_id: str) -> Publication | None:
-        return self._published.get(run_id)
+        publication, _ = self._published.get(run_id, (None, None))
+        return publication
+
+    def oldest_publication(self) -> datetime | None:
+        return min((at for _, at in self._published.values()), default=None)
+
+    def delete_publications(self, *, before: datetime) -> int:
+        with self._lock:
+            old = [run_id for run_id, (_, at) in self._published.items() if at < before]
+            for run_id in old:
+                del self._published[run_id]
+        return len(old)
 
     def unsettled(self, *, own: str | None = None) -> tuple[Publication, ...]:
         return ()

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from lakebed.landing.checking.type_conflicts import require_type
 from lakebed.names import TableName, ZoneName
@@ -125,9 +126,9 @@ class MemoryRecords:
                     found[pin.table] = found.get(pin.table, frozenset()) | {pin.snapshot}
         return found
 
-    def add_publication(self, records: PublicationRecords) -> None:
+    def add_publication(self, records: PublicationRecords) -> datetime:
         """Store what a publication records, all of it or, where a column's type was changed
-        meanwhile, nothing.
+        meanwhile, nothing. Returns when that was.
         """
         types = self._types.copy()
         for learned in records.types:
@@ -143,6 +144,7 @@ class MemoryRecords:
             if (file.table, file.path, file.etag, file.run_id) not in keys
         ]
         self._ledger = [*kept, *(replace(file, taken_at=at) for file in records.consumed)]
+        return datetime.fromtimestamp(at, UTC)
 
     def set_file_state(self, change: FileStateChange) -> None:
         """Give files of a table another state."""

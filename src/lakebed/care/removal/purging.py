@@ -137,7 +137,7 @@ def purge_runs(
 def purge_events(
     seen: LakeSurvey, settings: CareSettings, *, now: datetime
 ) -> Iterator[PurgeEvents]:
-    """Events are purged only if there are old enough ones."""
+    """Events and publications are purged only if there are old enough ones."""
     before = now - timedelta(days=settings.events_max_age_days)
-    if seen.oldest_event and seen.oldest_event < before:
+    if any(at < before for at in (seen.oldest_event, seen.oldest_publication) if at):
         yield PurgeEvents(before=before, why=f"older than {settings.events_max_age_days:g} days")

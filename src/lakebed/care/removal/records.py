@@ -38,11 +38,7 @@ def remove_records(
             )
             return Done({"files": count}, step.size)
         case PurgeEvents(before=before):
-            events, entries = (
-                services.events.delete(before=before),
-                services.log.delete(before=before),
-            )
-            return Done({"events": events, "entries": entries})
+            return Done(_remove_events(before, services))
         case PurgeRuns():
             return Done(_remove_runs(step, services))
         case ReapReleases():
@@ -52,6 +48,14 @@ def remove_records(
             )
         case _:
             assert_never(step)
+
+
+def _remove_events(before: datetime, services: CareServices) -> Mapping[str, int]:
+    return {
+        "events": services.events.delete(before=before),
+        "entries": services.log.delete(before=before),
+        "publications": services.catalog.delete_publications(before=before),
+    }
 
 
 def _remove_runs(step: PurgeRuns, services: CareServices) -> Mapping[str, int]:

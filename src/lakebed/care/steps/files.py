@@ -107,7 +107,7 @@ class PurgeRuns(BaseCareStep):
 
 @dataclass(frozen=True, kw_only=True)
 class PurgeEvents(BaseCareStep):
-    """Events and entries of care from before a time."""
+    """Events, entries of care and publications from before a time."""
 
     action: ClassVar[Action] = "purge_events"
     before: datetime

@@ -159,7 +159,21 @@ class Catalog(Protocol):
         ...
 
     def published(self, run_id: str) -> Publication | None:
-        """The publication of a run, if it happened: this resolves a lost answer."""
+        """The publication of a run, if it happened and was not purged: this resolves a lost
+        answer.
+        """
+        ...
+
+    def oldest_publication(self) -> datetime | None:
+        """When the first publication happened that was not purged; None if there is none."""
+        ...
+
+    def delete_publications(self, *, before: datetime) -> int:
+        """Purge publications that happened before a time; returns how many.
+
+        The ledger stays as it is. A run that asks again after that cannot publish twice: its branch
+        went with its publication.
+        """
         ...
 
     def unsettled(self, *, own: str | None = None) -> tuple[Publication, ...]:

@@ -13,6 +13,7 @@ from lakebed.engines.database.schema.migrations import (
     v4_file_digests,
     v5_zone_types,
     v6_counters,
+    v7_purged_publications,
 )
 from lakebed.engines.database.schema.tables import versions
 from lakebed.errors import NewerLake
@@ -24,6 +25,7 @@ MIGRATIONS = (
     v4_file_digests.MIGRATION,
     v5_zone_types.MIGRATION,
     v6_counters.MIGRATION,
+    v7_purged_publications.MIGRATION,
 )
 NEWEST = MIGRATIONS[-1].version
 

@@ -103,6 +103,8 @@ ledger = Table(
     ),  # SHA-256; NULL if the etag identifies the content, and in rows from before version 4
     Column("archived", String(1024)),  # NULL: not archived, or before version 4
     Column("archived_etag", String(255)),
+    # when it was, of a publication whose row was purged; NULL: its row says whether it was
+    Column("published", Float(53)),
 )
 events = Table(
     "lakebed_events",

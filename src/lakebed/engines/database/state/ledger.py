@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Row, Update, and_, delete, insert, select, tuple_, update
+from sqlalchemy import Connection, Row, Update, delete, func, insert, or_, select, tuple_, update
 
 from lakebed.engines.database.schema import ledger, publications
 from lakebed.names import TableName, ZoneName
@@ -12,8 +12,13 @@ from lakebed.ports import ConsumedFile, FileStateChange, MovedFile
 PUBLISHED, TAKEN, WAITING = "published", "taken", "waiting"
 _AT_ONCE = 500
 T = TypeVar("T")
-_PUBLISHED = (publications.c.run_id == ledger.c.publication, publications.c.state == PUBLISHED)
-PUBLISHED_FILES = select(ledger, publications.c.at).join(publications, and_(*_PUBLISHED))
+# of a publication that was purged, the file's own row says when it was
+PUBLISHED_AT = func.coalesce(ledger.c.published, publications.c.at).label("at")
+PUBLISHED_FILES = (
+    select(ledger, PUBLISHED_AT)
+    .outerjoin(publications, publications.c.run_id == ledger.c.publication)
+    .where(or_(ledger.c.published.is_not(None), publications.c.state == PUBLISHED))
+)
 
 
 def put_consumed(
@@ -30,6 +35,16 @@ def put_consumed(
 def delete_publication_files(connection: Connection, *, publication: str) -> None:
     """Remove the files of a publication that will not happen."""
     connection.execute(delete(ledger).where(ledger.c.publication == publication))
+
+
+def keep_times_of(connection: Connection, purged: Sequence[str]) -> None:
+    """Files of publications that are about to be purged keep the time at which they were published.
+
+    The caller has locked the publications' rows.
+    """
+    at = select(publications.c.at).where(publications.c.run_id == ledger.c.publication)
+    theirs = (ledger.c.publication.in_(purged), ledger.c.published.is_(None))
+    connection.execute(update(ledger).where(*theirs).values(published=at.scalar_subquery()))
 
 
 def set_file_state(connection: Connection, change: FileStateChange) -> None:

@@ -3,9 +3,10 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from lakebed.engines.database.connect import Database
 from lakebed.engines.database.schema import publications
@@ -16,11 +17,12 @@ from lakebed.engines.database.state.commit_records import (
 )
 from lakebed.engines.database.state.events import put_events
 from lakebed.engines.database.state.leases import DatabaseLeases
-from lakebed.engines.database.state.ledger import PUBLISHED
+from lakebed.engines.database.state.ledger import PUBLISHED, keep_times_of
 from lakebed.names import TableName
 from lakebed.ports import NO_PUBLICATION_RECORDS, Lease, Publication, PublicationRecords, RefMove
 
 INTENDED = "intended"
+_AT_ONCE = 500
 
 
 def record(
@@ -77,6 +79,36 @@ def published(database: Database, run_id: str) -> Publication | None:
     with database.reading() as connection:
         row = connection.execute(query).first()
     return Publication(row.run_id, _moves(row.moves)) if row else None
+
+
+def oldest_publication(database: Database) -> datetime | None:
+    """When the first publication happened that is still on record."""
+    query = select(func.min(publications.c.at)).where(publications.c.state == PUBLISHED)
+    with database.reading() as connection:
+        at = connection.execute(query).scalar()
+    return None if at is None else datetime.fromtimestamp(at, UTC)
+
+
+def delete_publications(database: Database, *, before: datetime) -> int:
+    """Purge what was published before a time, a part in each transaction so that no writer waits
+    long. What is only intended stays, however old.
+    """
+    count = 0
+    while purged := _purge_some(database, before.timestamp()):
+        count += purged
+    return count
+
+
+def _purge_some(database: Database, before: float) -> int:
+    """Rows are locked first: one that becomes published meanwhile must not go unseen."""
+    old = (publications.c.state == PUBLISHED, publications.c.at < before)
+    query = select(publications.c.run_id).where(*old).limit(_AT_ONCE).with_for_update()
+    with database.writing() as connection:
+        purged = connection.execute(query).scalars().all()
+        if purged:
+            keep_times_of(connection, purged)
+            connection.execute(delete(publications).where(publications.c.run_id.in_(purged)))
+    return len(purged)
 
 
 def abandoned(database: Database, *, own: str | None) -> tuple[Publication, ...]:

@@ -7,8 +7,9 @@ from typing import Any
 from sqlalchemy import Connection, Select, and_, delete, func, insert, select, update
 
 from lakebed.engines.database.connect import Database
-from lakebed.engines.database.schema import ledger, pins, publications, runs
+from lakebed.engines.database.schema import ledger, pins, runs
 from lakebed.engines.database.state.ledger import (
+    PUBLISHED_AT,
     PUBLISHED_FILES,
     TAKEN,
     WAITING,
@@ -122,7 +123,7 @@ class DatabaseRecords:
         with self._database.reading() as connection:
             return tuple(
                 consumed_file(row)
-                for row in connection.execute(query.order_by(publications.c.at, ledger.c.path))
+                for row in connection.execute(query.order_by(PUBLISHED_AT, ledger.c.path))
             )
 
     def record_moves(self, moves: Iterable[MovedFile]) -> None:

@@ -4,6 +4,7 @@ PyIceberg.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from functools import cached_property
 
 from sqlalchemy import Connection
@@ -13,7 +14,12 @@ from lakebed.engines.database import fence
 from lakebed.engines.database.state.commit_records import put_change_records
 from lakebed.engines.database.state.dropped import list_dropped, put_dropped, take_dropped
 from lakebed.engines.database.state.ledger import PUBLISHED, delete_from_ledger
-from lakebed.engines.database.state.publications import published, record
+from lakebed.engines.database.state.publications import (
+    delete_publications,
+    oldest_publication,
+    published,
+    record,
+)
 from lakebed.engines.database.state.renaming import rename_in_state
 from lakebed.engines.iceberg.catalog import jdbc_rows
 from lakebed.engines.iceberg.catalog.database_reader import DatabaseCatalogReader
@@ -225,6 +231,12 @@ class DatabaseCatalog(DatabaseCatalogReader):
 
     def published(self, run_id: str) -> Publication | None:
         return published(self._database, run_id)
+
+    def oldest_publication(self) -> datetime | None:
+        return oldest_publication(self._database)
+
+    def delete_publications(self, *, before: datetime) -> int:
+        return delete_publications(self._database, before=before)
 
     def unsettled(self, *, own: str | None = None) -> tuple[Publication, ...]:
         return ()

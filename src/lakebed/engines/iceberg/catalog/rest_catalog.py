@@ -5,6 +5,7 @@ that after a crash the next publisher can complete or revert it, by its run id.
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from sqlalchemy.exc import IntegrityError
 
@@ -16,7 +17,9 @@ from lakebed.engines.database.state.publications import (
     INTENDED,
     abandoned,
     delete_intended,
+    delete_publications,
     mark_published,
+    oldest_publication,
     published,
     record,
 )
@@ -241,6 +244,12 @@ class IcebergRestCatalog(RestTables):
 
     def published(self, run_id: str) -> Publication | None:
         return published(self._database, run_id)
+
+    def oldest_publication(self) -> datetime | None:
+        return oldest_publication(self._database)
+
+    def delete_publications(self, *, before: datetime) -> int:
+        return delete_publications(self._database, before=before)
 
     def unsettled(self, *, own: str | None = None) -> tuple[Publication, ...]:
         return abandoned(self._database, own=own)
