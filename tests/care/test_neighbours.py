@@ -134,6 +134,33 @@ def test_a_landing_file_that_a_table_took_up_survives_the_purge_of_its_zone(
     assert cared.rows("silver.t2") == [1]
 
 
+def test_a_quarantined_file_that_a_table_took_up_stays_with_its_reason(tmp_path: Path) -> None:
+    settings = {"care": {"quarantine_max_age_days": 30}}
+    cared = CareLake(Root.parse(tmp_path / "lake"), settings=settings)
+    cared.make("silver.t1", [1])
+    cared.make("silver.t2")
+    data = next(cared.folder.glob("shop/warehouse/silver/t1/data/*.parquet"))
+    aside, files = f"shop/landing/orders/_quarantine/{new_run_id()}", cared.lake.stores.files
+    for name, content in (("rows.parquet", data.read_bytes()), ("bad.parquet", b"x")):
+        files.write(f"{aside}/{name}", content)
+        files.write(f"{aside}/{name}.reason.json", b"{}")
+    files.write("shop/landing/orders/waiting.parquet", b"x")
+    loaded = cared.lake.iceberg.load_table(("shop", "silver", "t2"))
+    loaded.add_files([cared.lake.root.at(f"{aside}/rows.parquet")])
+    assert cared.care(days=29, only=["purge_quarantine"]).entries == ()
+    told = entry(cared.care(days=31, only=["purge_quarantine"], dry_run=True), "purge_quarantine")
+    assert (told.state, told.subject, told.counts) == ("reported", "shop.orders", {"files": 4})
+    done = entry(cared.care(days=31, only=["purge_quarantine"]), "purge_quarantine")
+    assert (done.state, done.counts, done.bytes) == ("done", {"files": 2}, 3)
+    assert cared.files("shop/landing") == {
+        "shop/landing/orders/waiting.parquet",
+        f"{aside}/rows.parquet",
+        f"{aside}/rows.parquet.reason.json",
+    }
+    assert cared.rows("silver.t2") == [1]
+    cared.lake.close()
+
+
 def test_a_lake_of_many_tables_is_followed_once_however_many_of_them_expire(
     cared: CareLake, monkeypatch: pytest.MonkeyPatch
 ) -> None:

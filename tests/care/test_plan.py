@@ -275,6 +275,35 @@ def test_a_processed_file_counts_from_the_run_that_archived_it() -> None:
     assert plan(seen(zones=((zone, (landed_long_ago,)),))) == ()
 
 
+def test_quarantined_files_stay_unless_the_settings_give_them_a_time() -> None:
+    zone, young = ZoneName("shop", "orders"), f"{_milliseconds(days=3):012x}{'0' * 20}"
+    folder, old = f"{zone.folder}/_quarantine", f"{_milliseconds(days=40):012x}{'0' * 20}"
+    files = (
+        file(f"{folder}/{old}/a.csv", days=400),
+        file(f"{folder}/{old}/a.csv.reason.json", days=40),
+        file(f"{folder}/{young}/landed_long_ago.csv", days=400),
+        file(f"{folder}/by-hand/b.csv", days=31),
+        file(f"{folder}/by-hand/c.csv", days=29),
+        file(f"{folder}/loose.csv", days=31),
+    )
+    look = seen(quarantine={zone: files})
+    assert plan(look) == ()
+    (step,) = plan(look, CareSettings(quarantine_max_age_days=30))
+    assert (step.action, step.subject) == ("purge_quarantine", "shop.orders")
+    assert [one.path for one in step.files] == [  # type: ignore[union-attr]
+        f"{folder}/{old}/a.csv",
+        f"{folder}/{old}/a.csv.reason.json",
+        f"{folder}/loose.csv",
+    ]
+    alive = seen(quarantine={zone: files}, runs=(run(old, state="running", days=40),))
+    kept = plan(alive, CareSettings(quarantine_max_age_days=30))
+    assert [one.counts for one in kept if one.action == "purge_quarantine"] == [{"files": 1}]
+
+
+def _milliseconds(*, days: float) -> int:
+    return int(ago(days=days).timestamp() * 1000)
+
+
 def test_events_go_only_when_there_are_old_ones() -> None:
     assert plan(seen(oldest_event=ago(days=364))) == ()
     assert [step.action for step in plan(seen(oldest_event=ago(days=366)))] == ["purge_events"]

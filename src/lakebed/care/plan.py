@@ -10,6 +10,7 @@ from lakebed.care.removal.purging import (
     purge_events,
     purge_logs,
     purge_processed,
+    purge_quarantine,
     purge_runs,
     purge_staging,
 )
@@ -184,6 +185,8 @@ def _of_lake(seen: LakeSurvey, settings: CareSettings, now: datetime) -> Iterato
     runs = {run.run_id: run for run in seen.runs}
     for zone, files in seen.zones:
         yield from purge_processed(zone, files, now=now)
+    for name, files in seen.quarantine.items():
+        yield from purge_quarantine(name, files, runs, settings, now=now)
     for place, found in seen.staging.items():
         yield from purge_staging(place, found, runs, settings, now=now)
     for place, found in seen.logs.items():

@@ -10,7 +10,7 @@ from lakebed.care.outcome import CareListener, CareResult, Done
 from lakebed.care.plan import plan_care
 from lakebed.care.removal.dropped import drop_leftovers, purge
 from lakebed.care.removal.expiry import expire, finish
-from lakebed.care.removal.orphans import purge_processed, remove_orphans
+from lakebed.care.removal.orphans import purge_landing, remove_orphans
 from lakebed.care.removal.records import remove_records
 from lakebed.care.services import CareServices
 from lakebed.care.spec import CareRequest
@@ -28,6 +28,7 @@ from lakebed.care.steps import (
     PurgeFolders,
     PurgeLogs,
     PurgeProcessed,
+    PurgeQuarantine,
     PurgeRuns,
     ReapReleases,
     Refuse,
@@ -112,6 +113,8 @@ class _Care:
                 return remove_orphans(step, services, on_progress=on_progress)
             case PurgeProcessed():
                 return self._purge_processed(step)
+            case PurgeQuarantine():
+                return purge_landing(step, services, on_progress=on_progress)
             case PurgeFolders() | PurgeLogs() | PurgeEvents() | ReapReleases() | PurgeRuns():
                 return remove_records(step, services, now=self.now, on_progress=on_progress)
             case (
@@ -169,7 +172,7 @@ class _Care:
         with ExitStack() as leases:
             for table in sorted(step.readers):
                 leases.enter_context(self.services.holding(str(table)))
-            return purge_processed(step, self.services, on_progress=self.listener.on_progress)
+            return purge_landing(step, self.services, on_progress=self.listener.on_progress)
 
 
 def _left(step: CareStep, *, state: CareState) -> Done:

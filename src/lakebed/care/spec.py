@@ -9,7 +9,8 @@ from lakebed.names import TableName
 Action = Literal[
     "close_dead_runs", "remove_branches", "drop_leftovers", "finish_removal", "compact_files",
     "rewrite_manifests", "expire_snapshots", "purge_dropped", "remove_orphans", "purge_processed",
-    "purge_staging", "purge_runs", "purge_logs", "purge_events", "reap_releases",
+    "purge_quarantine", "purge_staging", "purge_runs", "purge_logs", "purge_events",
+    "reap_releases",
 ]  # fmt: skip
 ACTIONS: tuple[Action, ...] = get_args(Action)
 # what writes to tables, or removes their files

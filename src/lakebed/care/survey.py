@@ -17,8 +17,8 @@ from lakebed.care.removal.removal import Removal, read_removals
 from lakebed.care.services import CareServices, Reaping, ZoneRules
 from lakebed.care.spec import CareRequest
 from lakebed.errors import DamagedTable, LakebedError
-from lakebed.landing.plan import PROCESSED
-from lakebed.names import TableName
+from lakebed.landing.plan import PROCESSED, QUARANTINE
+from lakebed.names import TableName, ZoneName
 from lakebed.ports import FileInfo, Files, RunSummary
 from lakebed.settings import SAFE_DAYS, TableCare
 
@@ -55,6 +55,7 @@ class LakeSurvey:
     targets: Mapping[TableName, int] = field(default_factory=dict)  # size to aim at for a data file
     orphans: OrphanLook = OrphanLook()
     zones: tuple[tuple[ZoneRules, tuple[FileInfo, ...]], ...] = ()
+    quarantine: Mapping[ZoneName, tuple[FileInfo, ...]] = field(default_factory=dict)
     staging: Mapping[str, tuple[FileInfo, ...]] = field(default_factory=dict)
     logs: Mapping[str, tuple[FileInfo, ...]] = field(default_factory=dict)
     # with verdicts, beyond their number
@@ -80,7 +81,8 @@ def look_around(services: CareServices, request: CareRequest, *, now: datetime) 
     stock = look.stock
     runs = services.records.summaries()
     rules, unread = _rules(services, stock, runs)
-    zones = services.zones() if lake_wide and request.wants("purge_processed") else ()
+    landing = request.wants("purge_processed") or request.wants("purge_quarantine")
+    zones = services.zones() if lake_wide and landing else ()
     return LakeSurvey(
         stock,
         rules,
@@ -96,10 +98,15 @@ def look_around(services: CareServices, request: CareRequest, *, now: datetime) 
         if request.wants("remove_orphans")
         else OrphanLook(),
         zones=tuple(
-            (zone, tuple(services.files.list(f"{zone.zone.folder}/{PROCESSED}")))
+            (zone, _landed(services, zone.zone, PROCESSED))
             for zone in zones
             if zone.spec.auto_purge
         ),
+        quarantine={
+            zone.zone: _landed(services, zone.zone, QUARANTINE)
+            for zone in zones
+            if services.settings.care.quarantine_max_age_days is not None
+        },
         staging={place: staged_files(files) for place, files in services.staging.items()}
         if lake_wide
         else {},
@@ -115,8 +122,8 @@ def look_around(services: CareServices, request: CareRequest, *, now: datetime) 
     )
 
 
-def _processed(services: CareServices, zone: ZoneRules) -> tuple[FileInfo, ...]:
-    return tuple(services.files.list(f"{zone.zone.folder}/{PROCESSED}"))
+def _landed(services: CareServices, zone: ZoneName, folder: str) -> tuple[FileInfo, ...]:
+    return tuple(services.files.list(f"{zone.folder}/{folder}"))
 
 
 def _rules(

@@ -15,6 +15,7 @@ from lakebed.landing.formats.sniffed import BadFile
 from lakebed.landing.plan import (
     PROCESSED,
     QUARANTINE,
+    REASON,
     SAMPLES,
     Move,
     is_data,
@@ -90,7 +91,7 @@ def _set_aside(
     if moved is None:
         return QuarantinedFile(one.file.path, "", _CHANGED)
     files.write(
-        f"{moved.new_path}.reason.json",
+        f"{moved.new_path}{REASON}",
         json.dumps(told, ensure_ascii=False, indent=2).encode() + b"\n",
     )
     return QuarantinedFile(one.file.path, moved.new_path, one.reason)

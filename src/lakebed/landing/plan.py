@@ -11,6 +11,7 @@ from lakebed.names import TableName, ZoneName, is_run_id
 from lakebed.ports import ConsumedFile, FileInfo
 
 PROCESSED, QUARANTINE, SAMPLES = "_processed", "_quarantine", "_samples"
+REASON = ".reason.json"  # the end of the name of the file that says why another is in quarantine
 # how other programs name files they are still writing
 UNFINISHED = (".tmp", ".part", ".partial", ".crdownload", "~")
 

@@ -14,7 +14,7 @@ from lakebed.errors import (
     suggestion,
 )
 from lakebed.landing.ledger import known_files
-from lakebed.landing.plan import QUARANTINE, SAMPLES
+from lakebed.landing.plan import QUARANTINE, REASON, SAMPLES
 from lakebed.landing.put import put_local_file, require_file_name
 from lakebed.landing.run import freeze
 from lakebed.landing.spec import read_zone_spec
@@ -23,7 +23,6 @@ from lakebed.names import ZoneName
 from lakebed.ports import FileInfo, Files, Records
 from lakebed.settings import DATA
 
-_REASON = ".reason.json"
 Readers = Sequence[ZoneReader]
 
 
@@ -123,7 +122,7 @@ class Zones:
         spec = read_zone_spec(self._files, zone)
         changing = [file.path for file in freeze(self._files, zone, spec).waiting] if watch else []
         own = tuple(reader for reader in readers if reader.zone == zone)
-        listed = [file for file in self._files.list(zone.folder) if not file.path.endswith(_REASON)]
+        listed = [file for file in self._files.list(zone.folder) if not file.path.endswith(REASON)]
         states = FileStates(
             zone, spec, own, known_files(zone, listed, self._files, self._records), changing
         )
@@ -135,7 +134,7 @@ class Zones:
         if f"/{QUARANTINE}/" not in file.path:
             return ""
         try:
-            return str(json.loads(self._files.read(f"{file.path}{_REASON}"))["reason"])
+            return str(json.loads(self._files.read(f"{file.path}{REASON}"))["reason"])
         except (FileMissing, ValueError, KeyError):
             return ""
 

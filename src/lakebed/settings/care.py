@@ -79,6 +79,11 @@ class CareSettings(TableCare):
     staging_max_age_days: SafeDays = Field(
         default=1, description="how long payloads and scratch files of ended runs are kept"
     )
+    quarantine_max_age_days: SafeDays | None = Field(
+        default=None,
+        description="how long quarantined files are kept; for ever unless set, otherwise at least"
+        " 1",
+    )
     logs_max_age_days: float = Field(default=30, ge=1, description="how long logs are kept")
     events_max_age_days: float = Field(
         default=365,

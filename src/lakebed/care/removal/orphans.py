@@ -12,8 +12,9 @@ from lakebed.care.all_tables import Stock
 from lakebed.care.outcome import Done
 from lakebed.care.removal.removal import WAREHOUSE, belongs_to, below, delete_files, folder_of
 from lakebed.care.services import CareServices
-from lakebed.care.steps import PurgeProcessed, RemoveOrphans
+from lakebed.care.steps import PurgeProcessed, PurgeQuarantine, RemoveOrphans
 from lakebed.errors import BadName
+from lakebed.landing.plan import REASON
 from lakebed.names import TableName, run_of_hidden
 from lakebed.ports import FileInfo, Files
 from lakebed.settings import DATA, SAFE_DAYS
@@ -108,16 +109,19 @@ def remove_orphans(step: RemoveOrphans, services: CareServices, *, on_progress: 
         )
 
 
-def purge_processed(
-    step: PurgeProcessed, services: CareServices, *, on_progress: OnProgress
+def purge_landing(
+    step: PurgeProcessed | PurgeQuarantine, services: CareServices, *, on_progress: OnProgress
 ) -> Done:
     """Delete landing files past their retention, except those that were made part of a table
-    (`add_files`).
+    (`add_files`), and the reasons why such files are in quarantine.
     """
     look = services.observer.look()
     if look.refused:
         return Done({"files": 0}, message=f"nothing is removed: {look.refused}")
-    doomed = look.unneeded({file.path: file.size for file in step.files})
+    asked = {file.path: file.size for file in step.files}
+    doomed = look.unneeded(asked)
+    stay = asked.keys() - doomed.keys()
+    doomed = {path: size for path, size in doomed.items() if path.removesuffix(REASON) not in stay}
     return Done(
         {"files": delete_files(services.files, list(doomed), on_progress=on_progress)},
         sum(doomed.values()),

@@ -1,13 +1,20 @@
-"""What is past its retention: archived files, staged payloads, logs, records, events. Pure."""
+"""What is past its retention: landing files, staged payloads, logs, records, events. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 
 from lakebed.care.services import ZoneRules
-from lakebed.care.steps import PurgeEvents, PurgeFolders, PurgeLogs, PurgeProcessed, PurgeRuns
+from lakebed.care.steps import (
+    PurgeEvents,
+    PurgeFolders,
+    PurgeLogs,
+    PurgeProcessed,
+    PurgeQuarantine,
+    PurgeRuns,
+)
 from lakebed.care.survey import LakeSurvey
-from lakebed.landing.plan import PROCESSED
-from lakebed.names import TableName, run_time
+from lakebed.landing.plan import PROCESSED, QUARANTINE
+from lakebed.names import TableName, ZoneName, run_time
 from lakebed.ports import FileInfo, RunSummary
 from lakebed.settings import CareSettings, TableCare
 
@@ -40,6 +47,31 @@ def _archived(file: FileInfo, zone: ZoneRules) -> datetime:
     return _time_in_name(below.split("/", 1)[0]) or file.modified
 
 
+def purge_quarantine(
+    zone: ZoneName,
+    files: Iterable[FileInfo],
+    runs: Mapping[str, RunSummary],
+    settings: CareSettings,
+    *,
+    now: datetime,
+) -> Iterator[PurgeQuarantine]:
+    """Age counts from the run that quarantined a file, or from the newest file in its folder: a
+    file goes together with its reason.
+    """
+    days = settings.quarantine_max_age_days
+    if days is None:
+        return
+    folders: dict[str, list[FileInfo]] = {}
+    for file in files:
+        below = file.path.removeprefix(f"{zone.folder}/{QUARANTINE}/")
+        folders.setdefault(below.split("/", 1)[0], []).append(file)
+    over = (inside for name, inside in folders.items() if _is_over(name, inside, runs, days, now))
+    old = tuple(file for inside in over for file in inside)
+    if old:
+        why = f"quarantined more than {days:g} days ago"
+        yield PurgeQuarantine(zone=zone, files=old, why=why)
+
+
 def purge_staging(
     place: str,
     files: Iterable[FileInfo],
@@ -55,7 +87,12 @@ def purge_staging(
     for file in files:
         if "/" in file.path:
             folders.setdefault(file.path.split("/", 1)[0], []).append(file)
-    old = [name for name, inside in folders.items() if _is_over(name, inside, runs, settings, now)]
+    days = settings.staging_max_age_days
+    old = [
+        name
+        for name, inside in folders.items()
+        if _is_over(name, inside, runs, days * (1 if name in runs else _UNKNOWN), now)
+    ]
     if old:
         size = sum(file.size for name in old for file in folders[name])
         yield PurgeFolders(
@@ -70,16 +107,17 @@ def _is_over(
     name: str,
     inside: list[FileInfo],
     runs: Mapping[str, RunSummary],
-    settings: CareSettings,
+    days: float,
     now: datetime,
 ) -> bool:
+    """Whether the run that a folder is named after ended, and it and all files are older."""
     newest = max(
         *(file.modified for file in inside), _time_in_name(name) or datetime.min.replace(tzinfo=UTC)
     )
     known = runs.get(name)
     if known and known.state == "running":
         return False
-    return newest < now - timedelta(days=settings.staging_max_age_days * (1 if known else _UNKNOWN))
+    return newest < now - timedelta(days=days)
 
 
 def purge_logs(

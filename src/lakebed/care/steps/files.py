@@ -54,6 +54,18 @@ class PurgeProcessed(FilesStep):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PurgeQuarantine(FilesStep):
+    """Old files below a zone's `_quarantine/`, and their reasons."""
+
+    action: ClassVar[Action] = "purge_quarantine"
+    zone: ZoneName
+
+    @property
+    def subject(self) -> str:
+        return str(self.zone)
+
+
+@dataclass(frozen=True, kw_only=True)
 class PurgeLogs(FilesStep):
     """Old logs of one place."""
 

@@ -5,6 +5,7 @@ from lakebed.care.steps.files import (
     PurgeFolders,
     PurgeLogs,
     PurgeProcessed,
+    PurgeQuarantine,
     PurgeRuns,
     ReapReleases,
     RemoveOrphans,
@@ -29,4 +30,4 @@ LeasedStep = (
     | CompactFiles | RewriteManifests
 )  # fmt: skip
 PurgeStep = PurgeFolders | PurgeLogs | PurgeEvents | PurgeRuns | ReapReleases
-CareStep = UndoneStep | LeasedStep | PurgeStep | RemoveOrphans | PurgeProcessed
+CareStep = UndoneStep | LeasedStep | PurgeStep | RemoveOrphans | PurgeProcessed | PurgeQuarantine
