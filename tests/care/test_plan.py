@@ -25,6 +25,7 @@ from lakebed.names import TableName, ZoneName, run_time
 from lakebed.ports import (
     DroppedTable,
     FileInfo,
+    Partition,
     Pointer,
     ReachableFile,
     RunSummary,
@@ -341,9 +342,10 @@ def test_only_what_was_asked_for_is_planned() -> None:
     assert {step.subject for step in plan(look, tables=frozenset({other}))} == {str(other)}
 
 
-def data(folder: str, *sizes: int) -> list[ReachableFile]:
+def data(values: tuple[object, ...], *sizes: int, spec: int = 1) -> list[ReachableFile]:
+    """Files of one partition, each in a folder of its own."""
     return [
-        ReachableFile(f"{folder}/{number}.parquet", "data", size)
+        ReachableFile(f"t/{number}/a.parquet", "data", size, partition=Partition(spec, values))
         for number, size in enumerate(sizes)
     ]
 
@@ -351,20 +353,25 @@ def data(folder: str, *sizes: int) -> list[ReachableFile]:
 @pytest.mark.parametrize(
     ("files", "small"),
     [
-        (data("t", *[10] * 60), 60),
-        (data("t", *[74] * 60), 60),
-        (data("t", *[76] * 60), 0),
+        (data((), *[10] * 60), 60),
+        (data((), *[74] * 60), 60),
+        (data((), *[76] * 60), 0),
         (
-            [file for part in range(60) for file in data(f"t/{part}", 10)],
+            [file for part in range(60) for file in data((part,), 10)],
             0,
         ),  # one a partition: nothing to be joined
-        ([file for part in range(12) for file in data(f"t/{part}", *[10] * LEAST)], 60),
+        ([file for part in range(12) for file in data((part, None), *[10] * LEAST)], 60),
+        # of another spec, one a partition: Iceberg takes them all for one, and NULL for the same
+        ([file for part in range(60) for file in data((part,), 10, spec=0)], 60),
+        (data((1,), *[10] * 4, spec=0) + data((None, None), 10), 5),
+        (data((1,), *[10] * 4, spec=0) + data((1, None), 10), 0),
     ],
 )
 def test_small_files_count_where_there_are_enough_of_them_together(
     files: list[ReachableFile], small: int
 ) -> None:
-    assert judged(files, target=100).small == small
+    found = judged(files, target=100, spec=1)
+    assert (found.small, found.small_bytes) == (small, small * (files[0].size or 0))
 
 
 def heads(found: HeadFiles, rules: TableCare | None = None) -> list[str]:

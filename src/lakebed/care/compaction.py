@@ -1,6 +1,6 @@
 """Rewriting small files and manifests. Metadata shows whether it is worthwhile; Spark does it."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 from lakebed.care.outcome import Done
@@ -23,7 +23,7 @@ class HeadFiles:
     """The files of a table's newest snapshot, and how many of them are small."""
 
     files: int
-    small: int  # those with enough others in their folder to be worth a rewrite
+    small: int  # those with enough others in their partition to be worth a rewrite
     small_bytes: int
     manifests: int  # small ones
 
@@ -37,19 +37,33 @@ def promising(metadata: TableMetadata, rules: TableCare) -> bool:
     return files is None or files >= min(rules.compact_min_files, rules.compact_min_manifests)
 
 
-def judged(found: Iterable[ReachableFile], *, target: int) -> HeadFiles:
-    """How many files a rewrite would replace; files of one folder count as one partition."""
-    sizes: dict[str, list[int]] = {}
+def judged(found: Iterable[ReachableFile], *, target: int, spec: int) -> HeadFiles:
+    """How many files a rewrite would replace in a table of this partition spec."""
+    small: dict[tuple[Hashable, ...], tuple[int, int]] = {}  # how many in a partition, and bytes
     manifests = files = 0
     for file in found:
+        size = file.size or 0
         if file.kind == "data":
             files += 1
-            if (file.size or 0) < target * SMALL:
-                sizes.setdefault(file.location.rpartition("/")[0], []).append(file.size or 0)
-        elif file.kind == "manifest" and (file.size or 0) < _SMALL_MANIFEST:
+            if size < target * SMALL:
+                group = _group(file, spec)
+                count, total = small.get(group, (0, 0))
+                small[group] = (count + 1, total + size)
+        elif file.kind == "manifest" and size < _SMALL_MANIFEST:
             manifests += 1
-    worth = [sizes_there for sizes_there in sizes.values() if len(sizes_there) >= LEAST]
-    return HeadFiles(files, sum(map(len, worth)), sum(map(sum, worth)), manifests)
+    worth = [group for group in small.values() if group[0] >= LEAST]
+    counted, measured = (sum(column) for column in zip(*worth, strict=True)) if worth else (0, 0)
+    return HeadFiles(files, counted, measured, manifests)
+
+
+def _group(file: ReachableFile, spec: int) -> tuple[Hashable, ...]:
+    """What Iceberg rewrites together: files of one partition, wherever they are; and all files of
+    other specs, with those whose values are all NULL.
+    """
+    partition = file.partition
+    if partition is None or partition.spec != spec:
+        return ()
+    return partition.values if any(value is not None for value in partition.values) else ()
 
 
 def plan_compaction(

@@ -188,7 +188,8 @@ def _heads(
             # fsck tells more of it; here it is only not worth a rewrite
             with suppress(DamagedTable):
                 files = services.reach.files(member.pointer, snapshots=[head])
-                found[table] = judged(files, target=_target(services, table, stock))
+                target = _target(services, table, stock)
+                found[table] = judged(files, target=target, spec=member.metadata.spec)
     return found
 
 

@@ -84,7 +84,7 @@ from lakebed.ports.state.runs import (
 from lakebed.ports.upkeep.archive import DatabaseArchive
 from lakebed.ports.upkeep.audit import Audit, Checksum, PinRow
 from lakebed.ports.upkeep.inspection import DamagedFile, FileContent, FileInspector, MetadataFile
-from lakebed.ports.upkeep.reach import ReachableFile, ReachableFiles, ReachableKind
+from lakebed.ports.upkeep.reach import Partition, ReachableFile, ReachableFiles, ReachableKind
 from lakebed.ports.upkeep.relocation import RelocatedTable, TableRelocator
 
 __all__ = [
@@ -144,6 +144,7 @@ __all__ = [
     "Operator",
     "OperatorProfile",
     "Or",
+    "Partition",
     "Phase",
     "PinRow",
     "Pointer",

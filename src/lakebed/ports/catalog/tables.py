@@ -146,6 +146,7 @@ class TableMetadata:
     snapshots: Mapping[int, Snapshot]
     refs: Mapping[str, SnapshotRef]
     schema: int = 0  # id of the present schema
+    spec: int = 0  # id of the present partition spec
     schemas: Mapping[int, tuple[Column, ...]] = field(default_factory=dict)
     snapshot_log: tuple[
         tuple[datetime, int], ...

@@ -39,6 +39,7 @@ def read_metadata(document: Json) -> TableMetadata:
         },
         refs=_refs(document),
         schema=document["current-schema-id"],
+        spec=document["default-spec-id"],
         schemas={
             schema["schema-id"]: tuple(_column(field) for field in schema["fields"])
             for schema in document["schemas"]

@@ -3,11 +3,11 @@
 PyIceberg is loaded on first use: most commands never ask.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from cachetools import LRUCache, cachedmethod
+from cachetools import LRUCache
 
 from lakebed.errors import DamagedTable
 from lakebed.ports import ForeignTable, Pointer, ReachableFile
@@ -16,10 +16,10 @@ from lakebed.settings import normalized_location
 
 if TYPE_CHECKING:
     from pyiceberg.io import FileIO
-    from pyiceberg.manifest import ManifestFile
     from pyiceberg.table.metadata import TableMetadata as IcebergMetadata
 
-_KEPT = 2_000  # manifests whose files are remembered: they never change
+_KEPT = 50_000  # files of manifests that are remembered: manifests never change
+_LARGEST = 10_000  # files of a manifest that is remembered
 
 
 class IcebergReach:
@@ -27,7 +27,9 @@ class IcebergReach:
 
     def __init__(self, properties: Mapping[str, str]) -> None:
         self._properties = dict(properties)
-        self._known: LRUCache[str, tuple[ReachableFile, ...]] = LRUCache(_KEPT)
+        self._known: LRUCache[str, tuple[ReachableFile, ...]] = LRUCache(
+            _KEPT, getsizeof=lambda files: len(files) + 1
+        )
         self._lock = Lock()
 
     def files(
@@ -46,20 +48,23 @@ class IcebergReach:
             for snapshot in present.snapshots
             if snapshot.manifest_list and (snapshots is None or snapshot.snapshot_id in snapshots)
         )
-        for found in walk_manifests(
-            lists, io, read_manifest=lambda manifest: self._read_manifest(manifest, io)
-        ):
+        for found in walk_manifests(lists, io, known=self._recall, keep=self._remember):
             yield _require_undamaged(pointer, found)
 
-    @cachedmethod(
-        lambda self: self._known,
-        key=lambda _self, manifest, _io: manifest.manifest_path,
-        lock=lambda self: self._lock,
-    )
-    def _read_manifest(self, manifest: "ManifestFile", io: "FileIO") -> tuple[ReachableFile, ...]:
-        from lakebed.engines.iceberg.upkeep.manifest_walk import read_files
+    def _recall(self, manifest: str) -> tuple[ReachableFile, ...] | None:
+        with self._lock:
+            return self._known.get(manifest)
 
-        return read_files(manifest, io)
+    def _remember(self, manifest: str, files: Iterable[ReachableFile]) -> Iterator[ReachableFile]:
+        """The files, remembered once all of them were read, unless they are too many."""
+        seen: list[ReachableFile] = []
+        for file in files:
+            if len(seen) <= _LARGEST:
+                seen.append(file)
+            yield file
+        if len(seen) <= _LARGEST:
+            with self._lock:
+                self._known[manifest] = tuple(seen)
 
 
 def _read_metadata(pointer: Pointer | ForeignTable, io: "FileIO") -> "IcebergMetadata":
