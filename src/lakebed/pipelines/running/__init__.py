@@ -1,1 +1,1 @@
-"""Runs: begun, carried out step by step, published and, where they fail, written down as failed."""
+"""Runs: started, carried out step by step, published, and recorded as failed if they fail."""

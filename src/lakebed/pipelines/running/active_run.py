@@ -1,5 +1,5 @@
-"""A run under way: what it was asked, what it reads and what it works with. None of this changes;
-see `RunProgress`.
+"""A run in progress: its options, its inputs and its services. None of these change; what does is
+in `RunProgress`.
 """
 
 import logging
@@ -133,7 +133,7 @@ def open_run(
 
 
 class _Session:
-    """Opened once, also when gates that run side by side ask for it first."""
+    """Opened once, even if gates that run in parallel are the first to ask for it."""
 
     def __init__(self, connect: Callable[[], Compute], resources: ExitStack) -> None:
         self._connect, self._resources, self._lock = connect, resources, Lock()

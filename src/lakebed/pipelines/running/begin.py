@@ -1,5 +1,5 @@
-"""How a run begins and ends: healed, pinned and planned; closed and, where it failed, written down
-as that.
+"""How a run begins and ends: healed, pinned and planned; closed, and recorded as failed if it
+failed.
 """
 
 import logging
@@ -82,8 +82,8 @@ def begin(
 
 
 def _moment(now: datetime, context: TemplateContext, services: RunServices) -> datetime:
-    """The time that the run writes: later than all that a history has, for clocks step back and its
-    periods must not.
+    """The time that the run writes: later than any in the table's history, because clocks can go
+    back and its periods must not.
     """
     strategy, target, base = (
         context.spec.strategy,
@@ -111,7 +111,9 @@ def _plan(spec: PipelineSpec, pins: Pins, target: TargetTable, options: RunOptio
 def watermark(
     spec: PipelineSpec, pins: Pins, target: TargetTable, services: RunServices
 ) -> Watermark | None:
-    """The newest value of the watermark column, where the pipeline asks for it and there is one."""
+    """The newest value of the watermark column; None if the pipeline does not use it, or there is
+    none.
+    """
     column, base = spec.config.watermark_column, target.base(pins.ref)
     asks = spec.names & {"watermark", "watermark_value", "is_incremental"}
     if column is None or base is None or not asks or pins.full_refresh:
@@ -141,8 +143,8 @@ def logger_of(run_id: str, file: Path | None) -> logging.Logger:
 
 @contextmanager
 def closing(run: ActiveRun) -> Iterator[None]:
-    """Whatever happens inside, the run gives back what it held; what cannot be given back changes
-    nothing about the run.
+    """Release what the run holds, whatever happens inside; a failure to release it does not affect
+    the run's result.
     """
     try:
         yield
@@ -157,8 +159,8 @@ def closing(run: ActiveRun) -> Iterator[None]:
 
 
 def record_failure(run: ActiveRun, error: LakebedError) -> RunRecord:
-    """Undo what readers could see, and write down what happened; what cannot be undone now, the
-    next run of the table undoes.
+    """Undo what readers could see, and record what happened; what cannot be undone now is undone by
+    the table's next run.
     """
     progress = run.progress
     run.log.error("%s", error)
@@ -175,13 +177,13 @@ def record_failure(run: ActiveRun, error: LakebedError) -> RunRecord:
         undo_failed_run(progress.record, run.services, lease=run.held.lease)
         run.services.records.write(progress.record)
         run.services.records.unpin([run.run_id])
-    except LakebedError as trouble:  # recorded as running, it is healed like one that died
+    except LakebedError as trouble:  # it stays recorded as running and is healed like one that died
         run.log.warning("not set back: %s", trouble)
     return progress.record
 
 
 def error_facts(error: LakebedError) -> dict[str, str]:
-    """An error as a record keeps it."""
+    """An error as a record stores it."""
     return {
         "kind": type(error).__name__,
         "what": error.what,

@@ -1,4 +1,4 @@
-"""How runs end when something went wrong: failed, published after all, or nobody can say which."""
+"""How runs end when something went wrong: failed, published after all, or unknown which."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -30,11 +30,10 @@ def recording_failure(
     publication: str,
     own: Mapping[TableName, LakebedError] = NONE_OF_THEM,
 ) -> Iterator[RunFailure]:
-    """An error inside makes every one of these runs a failed one, unless they turn out to be
-    published after all.
+    """An error inside makes all of these runs fail, unless they turn out to have been published.
 
-    A run whose table has its `own` error fails with that; others because of it. Nothing but an
-    interruption gets out.
+    A run whose table has its `own` error fails with that one, the others because of it. Only an
+    interruption is raised.
     """
     trouble = RunFailure()
     try:
@@ -51,7 +50,7 @@ def _end(
     publication: str,
     own: Mapping[TableName, LakebedError],
 ) -> LakebedError | None:
-    """End the runs; returns the error, unless it was none."""
+    """End the runs; returns the error, or None if they were published after all."""
     try:
         published = _is_published(runs, publication)
     except LakebedError as silence:
@@ -67,8 +66,8 @@ def _end(
 
 
 def _is_published(runs: Sequence[ActiveRun], publication: str) -> bool:
-    """Asked by id, and not before nothing of it can be under way: a commit in doubt has the lease's
-    row to itself.
+    """Asked by run id, and only once nothing of it can still be in progress: a commit whose outcome
+    is unknown locks the row of the lease.
     """
     known = {run.progress.publishing for run in runs}
     if "done" in known or "tried" not in known:
@@ -85,7 +84,7 @@ def _is_published(runs: Sequence[ActiveRun], publication: str) -> bool:
 
 
 def _finish(run: ActiveRun) -> None:
-    """What is published has not failed, whatever remains undone: the next run does it."""
+    """A published run has not failed, even if steps are left undone: the next run does them."""
     try:
         finish(run)
     except LakebedError as error:
@@ -93,8 +92,8 @@ def _finish(run: ActiveRun) -> None:
 
 
 def _leave_open(run: ActiveRun, doubt: OutcomeUnknown) -> None:
-    """The record in the books is left alone: publishing has made it a success, or the next run
-    closes it.
+    """The stored record is left as it is: publishing has made it a success, or the next run closes
+    it.
     """
     run.log.error("%s", doubt)
     run.progress.record = replace(
@@ -114,7 +113,7 @@ def _drawn_in(own: Mapping[TableName, LakebedError]) -> LakebedError:
 
 
 def as_error(raised: BaseException) -> LakebedError:
-    """A surprise is an error like others: the run fails, the table stays."""
+    """An unexpected exception is an error like others: the run fails, the table is unchanged."""
     if isinstance(raised, LakebedError):
         return raised
     if isinstance(raised, KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""Taking up after runs that died: whoever holds a table's lease knows that no other run of it is
+"""Cleaning up after runs that died: the holder of a table's lease knows that no other run of it is
 alive.
 """
 
@@ -21,8 +21,8 @@ _DIED = {
 
 
 def heal(table: TableName, services: RunServices, *, lease: Lease) -> tuple[RunRecord, ...]:
-    """Remove what dead runs of a table left, set its schema back, and close their records; returns
-    those.
+    """Remove what dead runs of a table left behind, restore its schema, and close their records;
+    returns the records.
     """
     catalog, records = services.placement.catalog, services.records
     settle_publications(catalog)
@@ -44,8 +44,8 @@ def _restore(
     leases: Sequence[Lease],
     branches: bool = False,
 ) -> None:
-    """Take back what runs that were not published did to a table, newest first; what others have
-    changed since stays.
+    """Undo what unpublished runs did to a table, newest first; changes that others have made since
+    stay.
     """
     catalog = services.placement.catalog
     schema = next((record.schema for record in reversed(ended) if record.schema is not None), None)
@@ -67,14 +67,14 @@ def _restore(
 
 
 def drop_leftovers(record: RunRecord, services: RunServices) -> None:
-    """The hidden tables of a run that will not be published."""
+    """Remove the hidden tables of a run that will not be published."""
     for hidden in (staged_table, replay_table, hidden_table):
         services.placement.catalog.purge(hidden(record.table, record.run_id))
 
 
 def undo_failed_run(record: RunRecord, services: RunServices, *, lease: Lease | None) -> None:
-    """What a failed run leaves: its branch, for whoever wants to look; the former schema; no hidden
-    table.
+    """Clean up after a failed run: its branch stays for inspection, the former schema is restored,
+    hidden tables are removed.
     """
     drop_leftovers(record, services)
     if record.schema is not None:

@@ -1,5 +1,5 @@
-"""Copies of the ledger among the lake's files, one for each run: what was taken after a backup is
-known from them again.
+"""Copies of the ledger among the lake's files, one for each run: after a restore they tell which
+files runs took since the backup.
 """
 
 import json
@@ -18,8 +18,8 @@ FOLDER = f"{DATA}/ledger"
 
 
 def write_copy(files: Files, run_id: str, taken: Sequence[ConsumedFile]) -> None:
-    """Before a run is published. If it is not, its rows are in no table, and nobody asks for the
-    copy.
+    """Write the copy before the run is published. If it is never published, its rows are in no
+    table, and the copy is not used.
     """
     if taken:
         rows = [asdict(file) | {"table": str(file.table), "zone": str(file.zone)} for file in taken]
@@ -27,7 +27,9 @@ def write_copy(files: Files, run_id: str, taken: Sequence[ConsumedFile]) -> None
 
 
 def remove_old_copies(files: Files, *, before: datetime, dry_run: bool) -> int:
-    """Backups so old are restored no more. Says how many there were."""
+    """Remove copies that are too old to be needed: no backup from before them will be restored.
+    Returns how many there were.
+    """
     old = [file.path for file in files.list(FOLDER) if file.modified < before]
     for path in () if dry_run else old:
         files.delete(path)
@@ -35,8 +37,8 @@ def remove_old_copies(files: Files, *, before: datetime, dry_run: bool) -> int:
 
 
 def restore_ledger(files: Files, catalog: Catalog, records: Records) -> int:
-    """Write into the ledger what runs took whose rows are in tables, and of which it knows nothing.
-    Says how many files.
+    """Add to the ledger the files of runs whose rows are in tables but which the ledger does not
+    have. Returns how many files.
     """
     copied = {
         file.path.removeprefix(f"{FOLDER}/").removesuffix(".json") for file in files.list(FOLDER)
@@ -63,7 +65,7 @@ def _readable(catalog: Catalog) -> Iterator[tuple[TableName, TableMetadata]]:
 
 
 def _runs(metadata: TableMetadata) -> set[str]:
-    """The runs whose rows are in the table, on whichever branch; those on branches of runs were not
+    """The runs whose rows are in the table, on any branch except those of runs, which were not
     published.
     """
     refs = [ref for ref in metadata.refs.values() if run_of_branch(ref.name) is None]
@@ -73,7 +75,9 @@ def _runs(metadata: TableMetadata) -> set[str]:
 def _taken(
     files: Files, run_id: str, table: TableName, tables: Collection[TableName]
 ) -> Iterator[ConsumedFile]:
-    """What a run took into a table; one that is no more goes by another name, or was cloned."""
+    """What a run took into a table; if the table it took them for no longer exists, that one was
+    renamed or cloned.
+    """
     for row in json.loads(files.read(f"{FOLDER}/{run_id}.json")):
         named = TableName.parse(row["table"])
         if named == table or named not in tables:

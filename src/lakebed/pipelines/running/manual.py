@@ -24,8 +24,8 @@ MODES = {**ALIASES, **{name: name for name in STRATEGIES}, "overwrite": "full_re
 
 @dataclass(frozen=True)
 class WriteOptions:
-    """How rows come in: by which strategy, told apart by which key, the newest by which column,
-    with which new columns.
+    """How rows are written: the strategy, the key, the column that says which row is newer, and
+    whether new columns are added.
     """
 
     mode: str = "append"
@@ -37,8 +37,8 @@ class WriteOptions:
 def manual_spec(
     table: TableName, manner: WriteOptions, *, pipeline: PipelineSpec | None, release: str
 ) -> PipelineSpec:
-    """What stands in for a pipeline. Where the table has one, its gates and its contract hold for
-    hands too.
+    """Stands in for a pipeline. If the table has a pipeline, its gates and contract apply to manual
+    changes too.
     """
     if manner.mode.casefold() not in MODES:
         raise UnknownName("mode", manner.mode, MODES)
@@ -84,9 +84,7 @@ def _configured(given: dict[str, Any]) -> tuple[PipelineConfig, Strategy]:
 
 
 def apply_manual_change(build: Build, spec: PipelineSpec) -> RunRecord:
-    """Carry a change out and publish it; whatever stood in its way is raised, and the table is as
-    it was.
-    """
+    """Carry out a change and publish it; if it fails, the error is raised and nothing changed."""
     outcome = attempt_until(build, spec)
     if outcome.error:
         raise _in_own_words(outcome.error)
@@ -107,7 +105,7 @@ _OWN_WORDS = {
 
 
 def _in_own_words(error: LakebedError) -> LakebedError:
-    """The error in terms of rows and options, where a run's speaks of queries and settings."""
+    """The error in terms of rows and options instead of queries and settings."""
     for said, own in _OWN_WORDS.items():
         error.what, error.next = error.what.replace(said, own), error.next.replace(said, own)
     error.args = (error.what,)
@@ -117,8 +115,8 @@ def _in_own_words(error: LakebedError) -> LakebedError:
 def alter_manually(
     build: Build, table: TableName, statement: ChangeStatement, events: Events
 ) -> RunRecord:
-    """An ALTER TABLE is one commit of its own, made under the lease; it moves no row, so no gate is
-    asked.
+    """An ALTER TABLE is one commit of its own, made under the lease; it changes no row, so no gate
+    runs.
     """
     run_id, services = new_run_id(), build.services
     text = statement.on(table.spark, alias="")

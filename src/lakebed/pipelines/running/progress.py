@@ -1,4 +1,4 @@
-"""What the steps of a run have produced so far. This is all of a run that changes."""
+"""What the steps of a run have produced so far: the only part of a run that changes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -45,5 +45,5 @@ class RunProgress:
     replay_fields: tuple[Field, ...] = ()  # the hidden table's columns, once it exists
     # rows not yet added
     collected: list[tuple[Frame, tuple[Field, ...]]] = field(default_factory=list)
-    # the hidden table holds rows; at the end: the frame has the strategy's own columns
+    # the hidden table has rows; at the end: the frame has the strategy's own columns
     replayed: bool = False

@@ -1,4 +1,4 @@
-"""What a run publishes: the moves it asks for, and the rows that go along with them."""
+"""What a run publishes: the moves of refs it requests, and the records stored with them."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -15,12 +15,12 @@ from lakebed.tables import PublishRequest, string_literal
 
 
 def publish_requests(run: ActiveRun) -> tuple[PublishRequest, ...]:
-    """What is to be published; refused where a gate says no, or a file is not what was read."""
+    """What is to be published; raises if a gate failed, or a file has changed since it was read."""
     progress = run.progress
     require_gates_passed(run)
     for (zone, _), landed in progress.landed.items():
         here = tuple(file for file in landed.files if not is_archived(file))
-        with suppress(FileMissing):  # as is told below
+        with suppress(FileMissing):  # reported below
             progress.digests |= content_digests(
                 run.services.placement.files,
                 here,
@@ -47,7 +47,7 @@ def publish_requests(run: ActiveRun) -> tuple[PublishRequest, ...]:
 
 
 def publication_records(run: ActiveRun) -> PublicationRecords:
-    """What goes into the books together with the publication."""
+    """What is stored in the same transaction as the publication."""
     progress = run.progress
     head = None if progress.unchanged or run.spec.is_view else run.head()
     progress.record = replace(
@@ -63,7 +63,9 @@ def publication_records(run: ActiveRun) -> PublicationRecords:
 
 
 def create_view(run: ActiveRun) -> None:
-    """Make the query a view of the catalog; refused with the reason where it has none."""
+    """Create the catalog's view from the query; raises with the reason if the catalog does not
+    support views.
+    """
     view = compile_view(run.context)
     if run.services.placement.catalog.pointers([run.table]):
         raise BadPipeline(

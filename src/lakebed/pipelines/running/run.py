@@ -1,4 +1,4 @@
-"""One run: its plan is carried out here, and nowhere else. What is around every step is in
+"""One run: its plan is carried out here and nowhere else. What surrounds every step is in
 `lakebed.work`.
 """
 
@@ -102,7 +102,7 @@ def finish(run: ActiveRun) -> None:
 
 
 def _schema(run: ActiveRun) -> int | None:
-    """The table's schema, by which the next run sees whether anybody changed it."""
+    """The table's schema, by which the next run sees whether it was changed."""
     if not run.spec.zones or run.spec.is_view:
         return None
     catalog = run.services.placement.catalog
@@ -133,7 +133,7 @@ def _check(run: ActiveRun) -> None:
 
 
 def _record(run: ActiveRun, step: RunStep, ended: Ended[Verdict | None]) -> Phase:
-    """Add a phase to the run's record; a gate's is as long as its query took."""
+    """Add a phase to the run's record; for a gate, its duration is that of its query."""
     progress = run.progress
     seconds = round(ended.seconds, 3)
     verdict = ended.result

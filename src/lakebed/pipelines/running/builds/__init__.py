@@ -1,1 +1,1 @@
-"""Several runs: one after the other along the graph, or published together."""
+"""Several runs: in the order of the graph, each published by itself or all together."""

@@ -1,4 +1,4 @@
-"""Running one pipeline, again if that may help. Whether it may is said by the error."""
+"""Running one pipeline, and again if that may help; the error says whether it may."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -46,7 +46,7 @@ def attempt_until(build: Build, spec: PipelineSpec) -> Outcome:
 
 
 def _attempt(build: Build, spec: PipelineSpec, *, attempt: int) -> Outcome:
-    """One run from its lease to its last step; whatever goes wrong is in the outcome."""
+    """One run from its lease to its last step; an error is part of the outcome, not raised."""
     run_id = new_run_id()
     with ExitStack() as stack:
         try:
@@ -65,5 +65,5 @@ def _attempt(build: Build, spec: PipelineSpec, *, attempt: int) -> Outcome:
 
 
 def _later(run: ActiveRun) -> int:
-    """How many files wait for further runs of the pipeline."""
+    """How many files are left for further runs of the pipeline."""
     return max((pin.later for pin in run.context.pins.landing.values()), default=0)

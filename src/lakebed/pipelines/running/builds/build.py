@@ -15,7 +15,7 @@ from lakebed.ports import RunRecord
 
 
 def run_each(build: Build, tables: Sequence[TableName]) -> tuple[RunRecord, ...]:
-    """Run these pipelines; what reads a failed one is skipped."""
+    """Run these pipelines; those that read a failed one are skipped."""
     return walk(
         tables,
         dependencies(build.specs, tables),
@@ -28,8 +28,8 @@ def run_each(build: Build, tables: Sequence[TableName]) -> tuple[RunRecord, ...]
 
 
 def run_one(build: Build, table: TableName) -> RunRecord:
-    """Run a pipeline, once for each file where it takes one a run; returns the record of the last
-    run.
+    """Run a pipeline, once for each file if it takes one file per run; returns the record of the
+    last run.
     """
     build.options.listener.on_start(table)
     spec = build.specs[table]
@@ -55,5 +55,5 @@ def _skip(build: Build, table: TableName, failed: TableName) -> RunRecord:
 def dependencies(
     specs: Specs, tables: Sequence[TableName]
 ) -> dict[TableName, frozenset[TableName]]:
-    """For each table the others among them that it reads."""
+    """For each table, those of the others that it reads."""
     return {table: frozenset(specs[table].inputs) & frozenset(tables) for table in tables}

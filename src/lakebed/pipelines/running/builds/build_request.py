@@ -1,4 +1,4 @@
-"""Several runs asked for at once, and how."""
+"""Several runs requested at once, and their options."""
 
 import time
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from lakebed.tables import HeldLease, LeaseWait, hold_lease
 
 @dataclass(frozen=True)
 class Build:
-    """Several runs asked for at once."""
+    """Several runs requested at once."""
 
     specs: Specs
     services: RunServices

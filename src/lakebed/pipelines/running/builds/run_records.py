@@ -1,4 +1,4 @@
-"""Records of runs that did not begin, and of several attempts at one."""
+"""Records of runs that did not start, and of several attempts at one run."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -11,7 +11,7 @@ from lakebed.ports import QuarantinedFile, RunRecord
 
 
 def record_skipped(build: Build, table: TableName, why: str) -> RunRecord:
-    """The record of a run that was not begun."""
+    """The record of a run that was not started."""
     now, spec = build.services.now(), build.specs[table]
     record = RunRecord(
         new_run_id(),
@@ -32,7 +32,9 @@ def record_skipped(build: Build, table: TableName, why: str) -> RunRecord:
 def record_not_begun(
     build: Build, spec: PipelineSpec, error: LakebedError, *, run_id: str, attempt: int
 ) -> RunRecord:
-    """The record of a run that found the table taken, its files wrong, or the books closed."""
+    """The record of a run that could not start: its table was in use, its files were wrong, or the
+    database did not answer.
+    """
     now = build.services.now()
     record = RunRecord(
         run_id,
@@ -48,7 +50,7 @@ def record_not_begun(
         error=error.as_dict(),
     )
     if build.options.stop.is_set():
-        return record  # whoever interrupts a run that waits for its table leaves nothing behind
+        return record  # a run interrupted while it waits for its table leaves nothing behind
     with suppress(LakebedError):
         build.services.records.write(record)
         build.services.records.unpin([run_id])
@@ -58,8 +60,8 @@ def record_not_begun(
 def with_set_aside(
     build: Build, record: RunRecord, aside: tuple[QuarantinedFile, ...]
 ) -> RunRecord:
-    """The last attempt's record, which is the one that is shown, with the files that earlier ones
-    set aside.
+    """The last attempt's record, which is the one shown, with the files that earlier attempts set
+    aside.
     """
     if record.set_aside == aside:
         return record

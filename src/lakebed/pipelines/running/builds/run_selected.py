@@ -113,7 +113,7 @@ def _unsuccessful(runs: Sequence[RunRecord]) -> list[TableName]:
 
 
 def _last_of_a_build(services: RunServices) -> RunRecord | None:
-    """The newest record of a pipeline's run. Manual changes are no builds."""
+    """The newest record of a pipeline's run. Manual changes are not builds."""
     for limit in (20, _ALL):
         for record in services.records.runs(limit=limit):
             if record.strategy != BY_HAND:

@@ -108,7 +108,7 @@ class _Together:
         return tuple(by_table[table] for table in self.tables), error
 
     def _reads_what_was_built(self, run: ActiveRun) -> bool:
-        """Whether it is a view that the catalog can take only once the tables of this build are
+        """Whether it is a view that the catalog accepts only once the tables of this build are
         published.
         """
         return (
@@ -120,8 +120,8 @@ class _Together:
     def _published(
         self, runs: Sequence[ActiveRun], views: Sequence[ActiveRun], publication: str
     ) -> LakebedError | None:
-        """Publish these runs in one step; the error, if that failed and the views over them with
-        it.
+        """Publish these runs in one step. Returns the error if that failed; the views over them
+        then fail with it.
         """
         with recording_failure(views, publication="", own=self.errors) as trouble:
             with recording_failure(runs, publication=publication, own=self.errors) as first:
@@ -150,7 +150,7 @@ class _Together:
         return self._built(run)
 
     def _built(self, run: ActiveRun) -> RunRecord:
-        """Errors wait until all others that were begun have ended: they fail together."""
+        """An error waits until all other started runs have ended: they fail together."""
         with recording_failure([], publication="") as trouble:
             prepare(run)
             require_gates_passed(run)

@@ -1,4 +1,6 @@
-"""Walking a graph: what is ready starts, several at a time; what reads a failure is skipped."""
+"""Walking a graph: tables that are ready start, several at a time; those that read a failed one are
+skipped.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -22,9 +24,10 @@ def walk(
     fail_fast: bool = False,
     interrupt: Callable[[], None] = lambda: None,
 ) -> tuple[RunRecord, ...]:
-    """Run every table once all it depends on is done; returns the records in the order of `tables`.
+    """Run every table once everything it depends on is done; returns the records in the order of
+    `tables`.
 
-    Ctrl+C calls `interrupt`, which asks the runs under way to end, and waits for them.
+    Ctrl+C calls `interrupt`, which asks active runs to end, and waits for them.
     """
     graph = TopologicalSorter(dependencies)
     graph.prepare()
@@ -62,7 +65,7 @@ def _on_interrupt(interrupt: Callable[[], None]) -> Iterator[None]:
 def _obstacle(
     table: TableName, dependencies: Dependencies, done: Records, *, fail_fast: bool
 ) -> TableName | None:
-    """The failed table because of which a table is skipped."""
+    """The failed table that makes a table be skipped."""
     failed = (other for other, record in done.items() if record.state == "failed")
     if fail_fast and (first := next(failed, None)):
         return first

@@ -1,4 +1,4 @@
-"""Zones as runs use them: which files were taken, and which have been taken by everyone."""
+"""Zones as runs use them: which files the run took, and which all readers have taken."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -66,8 +66,8 @@ def _first_taken(
 
 
 def archive_zones(zones: Iterable[ZoneName], specs: Specs, services: RunServices) -> int:
-    """Move files that every declared reader has to `_processed/`; returns how many. Can be repeated
-    at any time.
+    """Move files that every declared reader has taken to `_processed/`; returns how many. Can be
+    repeated at any time.
     """
     moved, everyone = 0, drafts_and_releases(specs, services)
     files = services.placement.files

@@ -1,4 +1,6 @@
-"""The steps that come to a result: zones opened, the query or the code run over pinned inputs."""
+"""The steps that compute the result: zones are opened, and the query or code runs over pinned
+inputs.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -28,8 +30,8 @@ from lakebed.ports import Field, FileInfo, Frame, LocalSession
 
 
 def take_files(run: ActiveRun, step: OpenZone, *, keep: bool = False) -> None:
-    """Read a zone's frozen files under their name; files that cannot be read are set aside, or
-    refused where all are kept.
+    """Make a zone's listed files readable under the zone's name; unreadable files are set aside, or
+    raise an error if `keep`.
     """
     progress = run.progress
     key = (step.zone, step.pattern)
@@ -44,8 +46,8 @@ def take_files(run: ActiveRun, step: OpenZone, *, keep: bool = False) -> None:
 
 
 def _remembered(run: ActiveRun, key: ZoneKey, files: Sequence[FileInfo]) -> RememberedTypes:
-    """What is known of the zone's columns; while nothing is, what all waiting files show, this
-    run's and those of later ones.
+    """What is known about the zone's columns; if nothing is, what all waiting files show, including
+    those of later runs.
     """
     remembered, pin, placement = (
         recall(run, key),
@@ -85,8 +87,8 @@ def _opened(
 
 
 def _without_rows(run: ActiveRun, step: OpenZone) -> Frame:
-    """A zone from which no file tells of columns has those that it is known to have, or its newest
-    file, and no row.
+    """If no file shows any columns, the zone has the remembered ones, or those of its newest file,
+    and no rows.
     """
     key = (step.zone, step.pattern)
     if remembered := without_rows(run, key):
@@ -138,7 +140,9 @@ def _from_query(run: ActiveRun) -> Frame:
 
 
 def at_source(compiled: CompiledQuery | None, ask: Callable[[], Any]) -> Any:
-    """Ask the engine; what it says of a line of the query is said of the line of the source."""
+    """Ask the engine; line numbers in its errors are translated from the query to the pipeline's
+    file.
+    """
     try:
         return ask()
     except RunFailed as error:
@@ -163,7 +167,7 @@ def _from_code(run: ActiveRun) -> Frame:
 
 
 def _as_frame(run: ActiveRun, result: Any) -> Frame:
-    """A column without any value takes its type in the table."""
+    """A column without any value gets the type it has in the table."""
     known = tuple if run.is_first_run else lambda: present_fields(run)
     try:
         return run.compute.frame(result, known=known)

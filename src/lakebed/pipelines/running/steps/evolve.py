@@ -1,5 +1,5 @@
-"""The steps by which a table follows its pipeline: columns as the result has them, layout as the
-settings say.
+"""The steps by which a table follows its pipeline: columns as in the result, partitioning and order
+as in the settings.
 """
 
 import re
@@ -30,8 +30,8 @@ from lakebed.types import read_table_type
 
 
 def require_fitting_result(run: ActiveRun) -> None:
-    """Whatever can be known of the result without computing it: columns that are missing, or not as
-    they were declared.
+    """Check what can be known about the result without computing it: missing columns, and columns
+    that differ from their declaration.
     """
     require_strategy_columns(run.spec.strategy, run.progress.fields, table=str(run.table))
     require_storable_columns(run.table, run.progress.fields)
@@ -76,7 +76,7 @@ def _refuse_breach(run: ActiveRun) -> None:
 
 
 def _plain(type_: str) -> str:
-    """A type as a person would write it."""
+    """A type as a user would write it."""
     return re.sub(r"`(\w+)`", r"\1", read_table_type(type_).spark)
 
 
@@ -125,8 +125,8 @@ def _unfit(run: ActiveRun, what: str, next: str) -> BadBatch:
 
 
 def prepare_schema(run: ActiveRun, policy: SchemaPolicy) -> None:
-    """Decide how the table's columns follow, and add those that are new; the former schema is
-    written down first.
+    """Decide how the table's columns follow the result, and add new ones; the former schema is
+    recorded first.
     """
     progress = run.progress
     target, strategy = run.context.target, run.spec.strategy
@@ -169,7 +169,7 @@ def prepare_schema(run: ActiveRun, policy: SchemaPolicy) -> None:
 
 @contextmanager
 def _naming_files(run: ActiveRun, metadata: TableMetadata) -> Iterator[None]:
-    """A refusal says which landing files bring columns that the table does not have."""
+    """Add to an error which landing files have columns that the table does not have."""
     try:
         yield
     except BadBatch as error:
@@ -190,12 +190,12 @@ def _naming_files(run: ActiveRun, metadata: TableMetadata) -> Iterator[None]:
 
 
 def present_fields(run: ActiveRun) -> tuple[Field, ...]:
-    """The columns of the table that is written, as the engine has them now."""
+    """The columns of the table being written, as the engine has them now."""
     return run.compute.fields(run.compute.query(f"SELECT * FROM {run.physical_table.spark}"))
 
 
 def _fixed(run: ActiveRun, metadata: TableMetadata) -> Iterator[str]:
-    """The columns that partitioning and sort order need, as the table has or is to have them."""
+    """The columns that partitioning and sort order need, as the table has or will have them."""
     present = arrangement_of(metadata.partition_by, metadata.sort_by)
     wanted = run.spec.config.arrangement.with_renames(inverse_renames(run.context.target.renames))
     partition = present.partition_by if wanted.partition_by is None else wanted.partition_by
@@ -204,8 +204,8 @@ def _fixed(run: ActiveRun, metadata: TableMetadata) -> Iterator[str]:
 
 
 def evolve_arrangement(run: ActiveRun, change: ArrangementChange) -> None:
-    """Only metadata changes, and nothing that readers see: a run that fails afterwards need not set
-    it back.
+    """Changes only metadata and nothing that readers see, so a run that fails afterwards need not
+    undo it.
     """
     if run.progress.skip_write:
         return
@@ -216,8 +216,8 @@ def evolve_arrangement(run: ActiveRun, change: ArrangementChange) -> None:
 
 
 def arrangement_of_new(run: ActiveRun) -> Arrangement:
-    """The layout of a first run's table; a snapshot's is divided by what it replaces, unless
-    something else is said.
+    """The partitioning and order of a first run's table; with the strategy `snapshot`, partitioned
+    by the column it replaces by, unless the settings say otherwise.
     """
     said, strategy = run.spec.config.arrangement, run.spec.strategy
     if said.partition_by is None and strategy.strategy == "snapshot":

@@ -1,4 +1,4 @@
-"""The gates of a run: what they are asked, and what their answers mean."""
+"""The gates of a run: what they check, and what their verdicts mean."""
 
 from lakebed.errors import GateFailed
 from lakebed.names import short_id
@@ -11,7 +11,7 @@ GATES_AT_ONCE = 3
 
 
 def ask_gate(run: ActiveRun, gate: Gate) -> Verdict:
-    """Ask a gate about what the run has written, or about the query of a view."""
+    """Run a gate on what the run has written, or on the query of a view."""
     this = f"({compile_query(run.context).text}\n)" if run.spec.is_view else run.gate_target
     query = compile_gate(run.context, gate, this=this, of=run.write_target).text
     return run_gate(gate, query, compute=run.compute)

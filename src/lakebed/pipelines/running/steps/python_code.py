@@ -12,8 +12,8 @@ from lakebed.pipelines.definition.spec import PipelineSpec
 
 
 class CallableFlag:
-    """A yes or no that may also be called: `context.is_incremental` and `context.is_incremental()`
-    are one.
+    """A boolean that can also be called: `context.is_incremental` and `context.is_incremental()`
+    are the same.
     """
 
     def __init__(self, yes: bool) -> None:
@@ -31,11 +31,11 @@ class CallableFlag:
 
 @dataclass(frozen=True)
 class Context:
-    """What a Python pipeline knows of its run, by attribute and by key.
+    """What a Python pipeline knows about its run, by attribute and by key.
 
-    `ref` and `landing_zone` take a name and give a DataFrame, pinned for this run; for a pipeline
-    that works with DuckDB they give text for a FROM clause and a path for its readers.
-    `landing_files` gives the frozen files themselves.
+    `ref` and `landing_zone` take a name and return a DataFrame, pinned for this run. For a pipeline
+    that uses DuckDB they return text for a FROM clause and a path for its readers. `landing_files`
+    returns the listed files themselves.
     """
 
     run_id: str
@@ -70,8 +70,8 @@ class Context:
 
 
 def run_code(spec: PipelineSpec, context: Context, *, spark: Any, conn: Any) -> Any:
-    """What the pipeline returns; its own exceptions come as `RunFailed`, at their line."""
-    # A name that no module has: functions of it are sent to Spark's workers by value, for those
+    """What the pipeline returns; its own exceptions are raised as `RunFailed`, with their line."""
+    # A name that no module has: its functions are sent to Spark's workers by value, because those
     # have no such file.
     name = f"lakebed_pipeline_{spec.table.name}".replace("-", "_")
     shown = f"<{spec.file}>"

@@ -1,4 +1,4 @@
-"""Making a table again as its runs made it: batch by batch, into a hidden table that then replaces
+"""Rebuilding a table as its runs built it: batch by batch, into a hidden table that then replaces
 all rows in one commit.
 """
 
@@ -30,7 +30,7 @@ AT_ONCE = 50  # batches of append_only that are added in one commit
 
 
 def replay(run: ActiveRun, step: Replay) -> None:
-    """Bring in the rows of one batch as of the time its run began; after the last one all rows are
+    """Add the rows of one batch as of the time its run began; after the last batch, all rows are
     the result.
     """
     batch, context, local = step.batch, run.context, run.services.local
@@ -56,14 +56,14 @@ def _replay(run: ActiveRun, step: Replay) -> None:
 
 
 def _good(run: ActiveRun, key: ZoneKey, files: tuple[FileInfo, ...]) -> list[FileInfo]:
-    """Those that were not set aside."""
+    """The files that were not set aside."""
     good = set(run.progress.landed[key].files)
     return [file for file in files if file in good]
 
 
 def _calculate(run: ActiveRun, step: Replay) -> None:
-    """The batch's files have the columns that they had for their run; a query that names others
-    sees NULL there.
+    """The batch's files have the columns that they had in their run; for other columns a query sees
+    NULL.
     """
     _name_part(run, step, all_columns=False)
     try:
@@ -102,7 +102,7 @@ def _part(
 
 def _follow_columns(run: ActiveRun, step: Replay) -> None:
     """The hidden table's columns follow the batch's as a table's follow a run's; nobody reads it,
-    so nothing waits.
+    so changes apply at once.
     """
     progress = run.progress
     own = [Field(name, type_) for name, type_ in step.strategy.own_columns]
@@ -141,7 +141,7 @@ def _creation(run: ActiveRun, step: Replay, own: list[Field]) -> str:
 
 
 def _collect(run: ActiveRun, step: Replay) -> None:
-    """Rows that are only added wait for each other: many batches are one commit."""
+    """Rows that are only added are collected, so that many batches make one commit."""
     progress = run.progress
     progress.collected.append((progress.frame, progress.fields))
     if len(progress.collected) >= AT_ONCE and not step.is_last:
@@ -151,7 +151,7 @@ def _collect(run: ActiveRun, step: Replay) -> None:
 
 
 def _union(run: ActiveRun) -> Frame:
-    """All that was collected, under the columns of now."""
+    """All collected rows, with the present columns."""
     return run.compute.union(
         [
             run.compute.select(frame, selection(fields, run.progress.replay_fields, sources={}))
@@ -190,9 +190,7 @@ def _merge(run: ActiveRun, step: Replay) -> None:
 
 
 def _conclude(run: ActiveRun, step: Replay) -> None:
-    """What all batches came to is the result of the run; how many rows it has is counted as it is
-    written.
-    """
+    """The rows of all batches are the result of the run; they are counted as they are written."""
     progress = run.progress
     hidden = run.compute.query(f"SELECT * FROM {step.table.spark}")
     if progress.collected and progress.replayed:

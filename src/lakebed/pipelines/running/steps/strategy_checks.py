@@ -1,5 +1,5 @@
-"""What a strategy asks of the table that is there, before it writes: rows that can be told apart,
-and columns that it knows.
+"""What a strategy requires of an existing table before it writes: rows that its key identifies, and
+columns that it knows.
 """
 
 from lakebed.pipelines.running.active_run import ActiveRun
@@ -20,7 +20,7 @@ from lakebed.tables import (
 
 
 def refuse_unfit_strategy(run: ActiveRun) -> None:
-    """Refuse a strategy that would falsify the rows of a table which another one wrote."""
+    """Refuse a strategy that would corrupt the rows of a table written by another one."""
     metadata, renames = run.context.target.metadata, run.context.target.renames
     if metadata is None:
         return
@@ -36,8 +36,8 @@ def refuse_unfit_strategy(run: ActiveRun) -> None:
 
 
 def stamp_columns(run: ActiveRun) -> None:
-    """Note in the snapshot which of the table's columns its strategy added, for whoever writes by
-    another.
+    """Record in the snapshot which of the table's columns its strategy added, for later writes with
+    another strategy.
     """
     own, target = [name for name, _ in run.spec.strategy.own_columns], run.context.target
     known = (
@@ -58,8 +58,8 @@ def _replaces(run: ActiveRun) -> bool:
 
 
 def _owned(run: ActiveRun) -> tuple[str, ...]:
-    """The columns that the table's own strategy added: as its snapshots say, its pipeline, or its
-    columns' names.
+    """The columns that the table's own strategy added, according to its snapshots, its pipeline, or
+    the columns' names.
     """
     metadata = run.context.target.metadata
     if metadata is None:
@@ -80,8 +80,8 @@ def _owned(run: ActiveRun) -> tuple[str, ...]:
 def check_matches(
     run: ActiveRun, strategy: Strategy, *, target: str, staged: str, repeats: bool
 ) -> None:
-    """Refuse arriving keys that the table has in several rows, for nothing says which is meant;
-    count the late ones.
+    """Refuse arriving keys that match several rows of the table, because it is unknown which one is
+    meant; count late rows.
     """
     progress = run.progress
     asked = match_check_query(strategy, target=target, staged=staged, repeats=repeats)
@@ -102,8 +102,8 @@ def counted(run: ActiveRun, query: str) -> dict[str, int]:
 
 
 def since(run: ActiveRun, strategy: Strategy) -> str | None:
-    """When rows began to hold that were there before the table became a history: at its last
-    change, as far as is known.
+    """Since when rows are valid that were there before the table became a history: since its last
+    change, if that is known.
     """
     metadata = run.context.target.metadata
     head = metadata.head(run.options.ref) if metadata else None

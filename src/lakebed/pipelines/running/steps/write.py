@@ -1,4 +1,4 @@
-"""The steps that bring a result into its table: staged, checked, and written to the run's branch in
+"""The steps that write a result to its table: staged, checked, and written to the run's branch in
 one commit.
 """
 
@@ -74,7 +74,7 @@ def compute_stage(run: ActiveRun) -> None:
 
 
 def apply_empty_policy(run: ActiveRun) -> None:
-    """What an empty result means, as soon as it is known to be empty."""
+    """Apply the policy for empty results, as soon as the result is known to be empty."""
     if run.progress.result_rows == 0:
         require_rows(run)
         policy = run.spec.config.empty_policy
@@ -82,7 +82,7 @@ def apply_empty_policy(run: ActiveRun) -> None:
 
 
 def require_rows(run: ActiveRun) -> None:
-    """An empty result may have been said to be wrong."""
+    """Raise for an empty result if the pipeline says that it is an error."""
     if run.progress.result_rows == 0 and run.spec.config.empty_policy == "fail":
         remedy = (
             "say so by an UPDATE" if run.options.manual_change else "set on_empty to write or skip"
@@ -96,8 +96,8 @@ def require_rows(run: ActiveRun) -> None:
 
 
 def _means_nothing(run: ActiveRun) -> bool:
-    """Whether an empty batch leaves a table as it is; absent keys mean something to some
-    strategies.
+    """Whether an empty batch leaves the table unchanged; for some strategies absent keys have a
+    meaning.
     """
     strategy = run.spec.strategy
     return (
@@ -108,7 +108,7 @@ def _means_nothing(run: ActiveRun) -> bool:
 
 
 def check_keys(run: ActiveRun) -> None:
-    """Refuse NULL keys, and repeated ones that have no order; names some of them."""
+    """Refuse NULL keys, and repeated keys without an order; the error names some of them."""
     progress = run.progress
     strategy, staged = run.spec.strategy, run.stage.spark
     asked = key_check_query(strategy, staged=staged)
@@ -126,7 +126,7 @@ def check_keys(run: ActiveRun) -> None:
 
 
 def create_hidden(run: ActiveRun, hidden: TableName) -> None:
-    """The table of a first run, at its final place and under a name that nobody knows."""
+    """Create the table of a first run, at its final location and under a hidden name."""
     own = (Field(name, type_) for name, type_ in run.spec.strategy.own_columns)
     columns = ", ".join(_column(as_stored(field), run) for field in (*run.progress.fields, *own))
     layout, placement = arrangement_of_new(run), run.services.placement
@@ -205,8 +205,8 @@ def _made(run: ActiveRun) -> Snapshot | None:
 
 
 def _take_back(run: ActiveRun) -> None:
-    """A result that turned out to be empty, and is not written, leaves no column behind that was to
-    take its values.
+    """Remove the columns that were added for a result that turned out to be empty and is not
+    written.
     """
     progress = run.progress
     if progress.skip_write and progress.schema_change.renames:
@@ -245,11 +245,8 @@ def _write(run: ActiveRun) -> None:
 
 
 def merge(run: ActiveRun, place: str, *, repeats: bool, present: tuple[Field, ...] = ()) -> None:
-    """One MERGE, in the words of the place: the staged batch is brought under the names and types
-    that are `present` there.
-
-    Nothing said, these are the table's.
-
+    """One MERGE: the staged batch is converted to the names and types that are `present` where it
+    is written; by default, the table's.
     """
     progress = run.progress
     back, staged, columns = (
@@ -290,7 +287,7 @@ def _may_lose(field: Field, target: Field | None) -> bool:
 
 
 def execute(run: ActiveRun, statement: ChangeStatement) -> None:
-    """Run the statement on the branch, and count what it did."""
+    """Run the statement on the branch, and count the rows it changed."""
     progress = run.progress
     place, alias = run.write_target, spark_identifier(run.table.name)
     text = statement.on(place, alias=alias)

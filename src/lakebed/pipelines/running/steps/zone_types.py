@@ -1,5 +1,5 @@
-"""What a run takes the columns of its zones for: what is remembered of them, how far its table
-follows, what it learned.
+"""The types a run uses for the columns of its zones: which are remembered, how far its table
+follows, and what it learned.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,13 +25,14 @@ _TAKEN_FROM_TABLE = {
 
 
 def recall(run: ActiveRun, key: ZoneKey) -> RememberedTypes:
-    """What is known of the columns of a zone's files, for this run.
+    """What is known about the columns of a zone's files, for this run.
 
     A column has the type that published runs gave it. A column that the query passes through
     unchanged has the type it has in the table: each table decides for itself, and a table older
-    than the remembered types starts with its own. A full refresh that may replace all columns
-    (on_schema_change: sync) starts over. Code that uses DuckDB reads the files itself, so nothing
-    is remembered for it.
+    than the remembered types starts with its own.
+
+    A full refresh that may replace all columns (on_schema_change: sync) starts over. Code that uses
+    DuckDB reads the files itself, so nothing is remembered for it.
     """
     stored = run.services.records.zone_types(key[0]).get(key[1] or "", {})
     run.progress.zone_types[key] = stored
@@ -52,8 +53,8 @@ def recall(run: ActiveRun, key: ZoneKey) -> RememberedTypes:
 
 
 def without_rows(run: ActiveRun, key: ZoneKey) -> Mapping[str, ColumnType]:
-    """The columns of a zone from which no file tells of any: those that are remembered, and of
-    these, the table's own.
+    """The columns of a zone whose files show none: the remembered ones; if the query passes all
+    columns through, only those that the table has.
     """
     remembered, table = recall(run, key), _names(run)
     wanted = {name.casefold() for name in run.progress.zone_types[key]}
@@ -63,7 +64,7 @@ def without_rows(run: ActiveRun, key: ZoneKey) -> Mapping[str, ColumnType]:
 
 
 def learned(run: ActiveRun) -> tuple[ZoneTypes, ...]:
-    """What the files of a run have shown that is not written down yet."""
+    """What the files of a run have shown that is not recorded yet."""
     found = ((key, landed.checked) for key, landed in run.progress.landed.items() if landed.checked)
     said = (
         ZoneTypes(key[0], key[1] or "", tuple(_learned(run, key, checked)))
@@ -99,7 +100,7 @@ def _passed(run: ActiveRun, key: ZoneKey) -> PassedColumns:
 
 
 def _own_columns(run: ActiveRun) -> dict[str, ColumnType]:
-    """The columns of the run's table, save those that its strategy adds."""
+    """The columns of the run's table, except those that its strategy adds."""
     metadata, added = (
         run.context.target.metadata,
         {name for name, _ in run.spec.strategy.own_columns},
@@ -115,7 +116,7 @@ def _columns(metadata: TableMetadata | None) -> Iterator[tuple[Column, ColumnTyp
 
 
 def _spelt(name: str, known: Mapping[str, ColumnType]) -> str:
-    """A column by its name in the zone, where that is known."""
+    """A column by its name in the zone, if that is known."""
     return next((spelt for spelt in known if spelt.casefold() == name.casefold()), name)
 
 
@@ -130,8 +131,8 @@ def _names(run: ActiveRun) -> frozenset[str]:
 
 
 def _also(run: ActiveRun, passed: PassedColumns, known: Mapping[str, ColumnType]) -> frozenset[str]:
-    """The columns that JSON records are given, if only as NULL: those that a query names, or
-    without which a run is refused.
+    """The columns that JSON records get, even if only as NULL: those that the query names, and
+    those without which the run would fail.
     """
     names = frozenset(name.casefold() for name in known)
     if run.spec.kind == "sql" and not passed.all:
