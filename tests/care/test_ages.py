@@ -3,6 +3,7 @@ goes.
 """
 
 import random
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -10,13 +11,17 @@ import pytest
 
 from lakebed.care.ages import expirable, let_go, needed, superseded
 from lakebed.names import TableName
-from lakebed.ports import MAIN, Event, RecordedEvent
+from lakebed.ports import MAIN, Event, RecordedEvent, SnapshotProtection
 from lakebed.settings import TableCare
 from tests.support.lakes.care_histories import HOUR, START, History
 from tests.support.scale import SCALE
 
 DAY = 24 * HOUR
 ORDERS = TableName("shop", "silver", "orders")
+
+
+def protections(snapshots: Iterable[int]) -> list[SnapshotProtection]:
+    return [SnapshotProtection("reader", ORDERS, one) for one in snapshots]
 
 
 def gone(
@@ -30,7 +35,11 @@ def gone(
     rules = TableCare(snapshot_max_age_days=days, min_snapshots_to_keep=least)
     return set(
         expirable(
-            history.metadata, rules, kept=kept, released=history.released, now=history.now + later
+            history.metadata,
+            rules,
+            kept=protections(kept),
+            released=history.released,
+            now=history.now + later,
         )
     )
 

@@ -1,11 +1,12 @@
 """Dropped tables: restorable for their time, then gone with every file that nobody else reaches."""
 
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
 from lakebed.care.removal import dropped, expiry
-from lakebed.care.removal.removal import FOLDER
+from lakebed.care.removal.removal import FOLDER, write_removal
 from lakebed.errors import LakebedError
 from lakebed.tables import USED_MARKER
 from tests.support.lakes.care_lakes import CareLake, entry
@@ -114,10 +115,46 @@ def test_a_dropped_table_stays_while_somebody_holds_a_state_of_it_or_its_files_a
         cared.lake.tables.drop("silver.orders")
         cared.lake.tables.drop("silver.borrowed")
         before = cared.files()
+        planned = cared.care(days=31, dry_run=True, **PURGE).entries
         messages = {one.subject: one.message for one in cared.care(days=31, **PURGE).entries}
-        assert "a snapshot is protected" in messages["shop.silver.orders"]
+        waits = messages["shop.silver.orders"]
+        assert "protects a snapshot of it" in waits
+        assert waits in [one.message for one in planned]
         assert "gc.enabled" in messages["shop.silver.borrowed"]
         assert cared.files() == before
     assert ("done", 1) in {
         (one.state, one.counts.get("tables")) for one in cared.care(days=31, **PURGE).entries
     }
+
+
+def test_what_is_protected_just_before_the_purge_keeps_its_files(
+    cared: CareLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cared.make("silver.orders", [1])
+    gone = cared.lake.tables.drop("silver.orders")
+    snapshot = cared.lake.stores.catalog.metadata([gone.pointer])[gone.table].refs["main"].snapshot
+    real, events = write_removal, cared.lake.stores.events
+
+    def protecting(*given: Any) -> None:
+        real(*given)
+        events.protect("mirror", gone.hidden_name, [snapshot])
+
+    monkeypatch.setattr(dropped, "write_removal", protecting)
+    before = cared.files()
+    done = entry(cared.care(days=31, **PURGE), "purge_dropped")
+    assert "mirror protects a snapshot" in done.message
+    assert cared.files() == before
+    events.unprotect("mirror")
+    assert entry(cared.care(days=31, **PURGE), "finish_removal").counts["files"] > 0
+    assert cared.files() == {f"shop/warehouse/silver/orders/{USED_MARKER}"}
+
+
+def test_a_clone_that_is_being_read_does_not_keep_its_dropped_source_for_ever(
+    cared: CareLake,
+) -> None:
+    cared.make("silver.orders", [1])
+    cared.lake.tables.clone("silver.orders", "shop.silver.copy")
+    cared.lake.tables.drop("silver.orders")
+    with protected(cared.lake, "silver.copy", seconds=10**8):
+        assert entry(cared.care(days=31, **PURGE), "purge_dropped").counts["tables"] == 1
+    assert cared.rows("silver.copy") == [1]

@@ -310,7 +310,7 @@ def test_a_clone_that_is_being_made_keeps_the_files_of_its_snapshot(
         real(*given)
 
     monkeypatch.setattr(expiry, "_forget_snapshots", held)
-    assert "is protected" in entry(cared.care(days=9, **EXPIRE), "expire_snapshots").message
+    assert "a clone protects" in entry(cared.care(days=9, **EXPIRE), "expire_snapshots").message
     copy = cared.name("silver.copy")
     stores.catalog.clone(pointer, copy, snapshot=first, location=new_location(cared.lake, copy))
     stores.events.unprotect("a clone")

@@ -61,9 +61,15 @@ def test_the_branch_of_a_failed_run_goes_after_six_hours_and_its_rows_a_week_lat
 
 def test_hidden_tables_of_ended_runs_are_dropped_with_their_files(cared: CareLake) -> None:
     run_id = new_run_id()
-    cared.make(f"silver.stage_{run_id}", [1])
+    hidden = cared.make(f"silver.stage_{run_id}", [1])
     record(cared, run_id)
     assert cared.care().entries == ()
+    events, head = cared.lake.stores.events, cared.meta(f"silver.stage_{run_id}").head()
+    assert head
+    events.protect("mirror", hidden, [head.id])
+    assert "mirror protects" in cared.care(days=1).entries[0].message
+    assert cared.rows(f"silver.stage_{run_id}") == [1]
+    events.unprotect("mirror")
     assert states(cared.care(days=1)) == {("drop_leftovers", "shop.silver.orders"): "done"}
     assert cared.files() == set()
 

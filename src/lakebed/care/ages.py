@@ -3,7 +3,14 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
-from lakebed.ports import MAIN, SOURCE_UUID, EventKind, RecordedEvent, TableMetadata
+from lakebed.ports import (
+    MAIN,
+    SOURCE_UUID,
+    EventKind,
+    RecordedEvent,
+    SnapshotProtection,
+    TableMetadata,
+)
 from lakebed.settings import SAFE_DAYS, TableCare
 
 # events after which a snapshot may expire
@@ -105,14 +112,16 @@ def expirable(
     metadata: TableMetadata,
     rules: TableCare,
     *,
-    kept: Iterable[int],
+    kept: Iterable[SnapshotProtection],
     released: Mapping[int, datetime],
     now: datetime,
 ) -> tuple[int, ...]:
-    """The snapshots that may expire now. `kept` are those that runs read or that are protected."""
+    """The snapshots that may expire now. `kept` are those that runs read or that are protected, of
+    any table: another tool may have renamed this one.
+    """
     if metadata.keeps_files:
         return ()
     limit = now - timedelta(days=max(rules.snapshot_max_age_days, SAFE_DAYS))
-    stays = needed(metadata, least=rules.min_snapshots_to_keep) | set(kept)
+    stays = needed(metadata, least=rules.min_snapshots_to_keep) | {one.snapshot for one in kept}
     times = superseded(metadata, released)
     return tuple(sorted(id for id, at in times.items() if at < limit and id not in stays))

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from lakebed.care.ages import expirable
 from lakebed.care.all_tables import Member
 from lakebed.care.compaction import plan_compaction
+from lakebed.care.removal.protection import table_protected_by
 from lakebed.care.removal.purging import (
     purge_events,
     purge_logs,
@@ -104,6 +105,7 @@ def _of_table(
     if ids and table in seen.unread:
         yield LeaveAlone(
             table=table,
+            waiting="expire_snapshots",
             why=f"its pipeline's settings for care cannot be read: {seen.unread[table]}",
         )
     elif ids:
@@ -151,14 +153,18 @@ def _finishing(seen: LakeSurvey) -> Iterator[FinishRemoval]:
         )
 
 
-def _dropped(seen: LakeSurvey, now: datetime) -> Iterator[PurgeDropped]:
+def _dropped(seen: LakeSurvey, now: datetime) -> Iterator[PurgeDropped | LeaveAlone]:
     for member in seen.stock.members:
         if gone := member.dropped:
             days = seen.rules[gone.table].dropped_max_age_days
-            if gone.at < now - timedelta(days=days) and gone.table not in seen.unread:
-                yield PurgeDropped(
-                    table=gone.table, dropped=gone, why=f"dropped more than {days:g} days ago"
-                )
+            if gone.at >= now - timedelta(days=days) or gone.table in seen.unread:
+                continue
+            why = f"dropped more than {days:g} days ago"
+            if holder := table_protected_by(member, seen.kept, seen.stock):
+                why = f"{why}, and waits: {holder} protects a snapshot of it"
+                yield LeaveAlone(table=gone.table, waiting="purge_dropped", why=why)
+            else:
+                yield PurgeDropped(table=gone.table, dropped=gone, why=why)
 
 
 def _runs(seen: LakeSurvey, now: datetime) -> Iterator[CareStep]:

@@ -19,6 +19,7 @@ from lakebed.ports import (
     Leases,
     ReachableFiles,
     Records,
+    SnapshotProtection,
 )
 from lakebed.settings import Root, Settings, TableCare
 from lakebed.tables import HeldLease, hold_lease
@@ -85,11 +86,12 @@ class CareServices:
         ) as held:
             yield held
 
-    def kept(self) -> frozenset[int]:
-        """Snapshots that runs read or that are protected, of all tables: a table may have been
-        renamed since.
-        """
-        pinned = (
-            snapshot for snapshots in self.records.pinned().values() for snapshot in snapshots
+    def kept(self) -> tuple[SnapshotProtection, ...]:
+        """The snapshots that runs read or that are protected."""
+        pinned = self.records.pinned()
+        runs = (
+            SnapshotProtection("a run", table, snapshot)
+            for table, snapshots in pinned.items()
+            for snapshot in snapshots
         )
-        return frozenset((*pinned, *(hold.snapshot for hold in self.events.protected())))
+        return (*runs, *self.events.protected())

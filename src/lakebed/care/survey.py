@@ -19,7 +19,7 @@ from lakebed.care.spec import CareRequest
 from lakebed.errors import DamagedTable, LakebedError
 from lakebed.landing.plan import PROCESSED, QUARANTINE
 from lakebed.names import TableName, ZoneName
-from lakebed.ports import FileInfo, Files, RunSummary
+from lakebed.ports import FileInfo, Files, RunSummary, SnapshotProtection
 from lakebed.settings import SAFE_DAYS, TableCare
 
 _STAGED = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -48,7 +48,7 @@ class LakeSurvey:
     unread: Mapping[TableName, str] = field(default_factory=dict)
     runs: tuple[RunSummary, ...] = ()
     busy: frozenset[TableName] = frozenset()  # tables whose lease is held
-    kept: frozenset[int] = frozenset()
+    kept: tuple[SnapshotProtection, ...] = ()
     released: Mapping[int, datetime] = field(default_factory=dict)
     removals: tuple[Removal, ...] = ()
     heads: Mapping[TableName, HeadFiles] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from lakebed.care.all_tables import Member, Stock
 from lakebed.care.outcome import Done
 from lakebed.care.removal.expiry import refuse_unresolved, removal_of, remove, with_counts
+from lakebed.care.removal.protection import table_protected_by
 from lakebed.care.removal.removal import Removal, below, discard_removal, folder_of, write_removal
 from lakebed.care.services import CareServices
 from lakebed.care.steps import DropLeftovers, PurgeDropped
@@ -43,8 +44,8 @@ def _needed(member: Member, stock: Stock, services: CareServices) -> str:
     """Why a dropped table stays. A catalog that removes files itself would also remove what others
     need.
     """
-    if member.metadata and not services.kept().isdisjoint(member.metadata.snapshots):
-        return "a snapshot is protected"
+    if holder := table_protected_by(member, services.kept(), stock):
+        return f"{holder} protects a snapshot of it"
     if member.metadata and member.metadata.keeps_files:
         return "its property gc.enabled says that its files are not its own"
     other = services.observer.reachable.sharer(member, stock) if services.catalog.owns_files else ""
@@ -59,7 +60,10 @@ def _purging(member: Member, stock: Stock, services: CareServices, *, now: datet
     for info in _left_behind(member, stock, services):
         if info.modified < now - timedelta(days=SAFE_DAYS):
             found[info.path] = info.size
-    return removal_of("dropped", member.pointer.table, member.uuid, found, services)
+    snapshots = tuple(member.metadata.snapshots) if member.metadata else ()
+    return removal_of(
+        "dropped", member.pointer.table, member.uuid, found, services, snapshots=snapshots
+    )
 
 
 def _left_behind(member: Member, stock: Stock, services: CareServices) -> Iterator[FileInfo]:
@@ -89,6 +93,8 @@ def drop_leftovers(step: DropLeftovers, services: CareServices) -> Done:
         return Done({}, message="it is gone")
     if look.refused:
         return Done({}, message=f"kept for now: {look.refused}")
+    if holder := table_protected_by(member, services.kept(), look.stock):
+        return Done({}, message=f"kept for now: {holder} protects a snapshot of it")
     if other := services.observer.reachable.sharer(member, look.stock):
         return Done({}, message=f"{other} needs files of it")
     services.catalog.purge(step.hidden)

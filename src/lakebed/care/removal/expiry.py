@@ -11,6 +11,7 @@ from uuid import uuid4
 from lakebed.care.ages import LETTING_GO, expirable, let_go
 from lakebed.care.all_tables import Member, Stock
 from lakebed.care.outcome import Done
+from lakebed.care.removal.protection import protected_by
 from lakebed.care.removal.reachable import Look
 from lakebed.care.removal.removal import (
     Removal,
@@ -164,13 +165,15 @@ def remove(removal: Removal, services: CareServices, *, on_progress: OnProgress)
     """Delete what no table of the catalog reaches now, whoever wrote it: files are shared in more
     ways than we know of.
 
-    If a table cannot be read, or an expired snapshot is protected, the files wait for the next
+    If a table cannot be read, or one of the snapshots is protected, the files wait for the next
     care: cloning protects a snapshot first, then checks that it exists, and unprotects it once the
     clone is there.
     """
-    if not services.kept().isdisjoint(removal.snapshots):
-        return Done({"files": 0}, message="its files are kept for now: a snapshot is protected")
+    kept = services.kept()
     look = services.observer.look()
+    if holder := protected_by(removal.snapshots, kept, look.stock):
+        message = f"its files are kept for now: {holder} protects a snapshot"
+        return Done({"files": 0}, message=message)
     if look.refused:
         return Done({"files": 0}, message=f"its files are kept for now: {look.refused}")
     doomed = look.unneeded(removal.files)

@@ -141,7 +141,11 @@ class Refuse(BaseCareStep):
 
 @dataclass(frozen=True, kw_only=True)
 class LeaveAlone(BaseCareStep):
-    """A table whose own settings for care cannot be read."""
+    """An action that is due for a table and has to wait; `why` says for what."""
 
-    action: ClassVar[Action] = "expire_snapshots"
     table: TableName
+    waiting: Action
+
+    @property
+    def action(self) -> Action:
+        return self.waiting
