@@ -18,11 +18,10 @@ LETTING_GO: tuple[EventKind, ...] = ("untagged", "branch_removed", "rolled_back"
 
 
 def superseded(metadata: TableMetadata, released: Mapping[int, datetime]) -> dict[int, datetime]:
-    """The time from which each snapshot's age counts; those that refs stand at are among them.
+    """The time from which each snapshot's age counts, including those that refs point at.
 
-    One that `main` stood at: when `main` moved on. One that it never stood at: when the first state
-    of `main` came that was made from it. Any other: when it was written. Never before a ref let go
-    of it.
+    If `main` pointed at it: when `main` moved on. If it never did: when `main` first reached a
+    descendant of it. Otherwise: when it was written. Never before a ref stopped pointing at it.
     """
     left, passed = _left(metadata), _passed(metadata)
     times = {
@@ -84,11 +83,11 @@ def _number(text: str | None) -> int | None:
 
 
 def needed(metadata: TableMetadata, *, least: int) -> set[int]:
-    """What never expires: where refs stand, the newest of `main`, and what a branch has and `main`
-    has not.
+    """What never expires: snapshots that refs point at, the newest of `main`, those of a branch
+    that `main` does not have, and in a derived table those since its newest tag.
 
-    Without the last a branch would no longer descend from `main`, and could not be published. In a
-    derived table, nor does what follows its newest tag: these snapshots say how fresh it is.
+    Without those of a branch, it would no longer descend from `main` and could not be published.
+    Those of a derived table say how fresh it is.
     """
     main = [snapshot.id for snapshot in metadata.ancestry(_main(metadata))]
     stays = {ref.snapshot for ref in metadata.refs.values()} | set(main[:least])

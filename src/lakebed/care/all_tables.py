@@ -28,7 +28,7 @@ class Member:
     metadata: TableMetadata | None
     dropped: DroppedTable | None = None
     damage: str = ""
-    folder: str = ""  # below the root, symbolic links followed; empty for one that lies elsewhere
+    folder: str = ""  # below the root, symbolic links followed; empty if it is elsewhere
 
     @property
     def uuid(self) -> str:
@@ -40,10 +40,10 @@ class Stock:
     """Everything in the catalog."""
 
     members: tuple[Member, ...]
-    foreign: tuple[ForeignTable, ...] = ()  # tables that no name of ours fits
-    foreign_folders: frozenset[str] = frozenset()  # where those lie below the root
+    foreign: tuple[ForeignTable, ...] = ()  # tables whose names Lakebed would not give
+    foreign_folders: frozenset[str] = frozenset()  # their folders below the root
     views: frozenset[str] = frozenset()  # folders of all views
-    # a table that points out of the lake it belongs to, or nobody knows where to
+    # a table that points outside its lake, or to an unknown place
     in_the_way: LakebedError | None = None
 
     @cached_property
@@ -75,8 +75,8 @@ class Stock:
         return self.foreign_folders | {member.folder for member in self.members if member.folder}
 
     def obstacle(self) -> str:
-        """Why nothing may be removed: it is unknown what some table needs. Empty if all tables can
-        be read.
+        """Why nothing may be removed: what some table needs is unknown. Empty if all tables can be
+        read.
         """
         damaged = next((member.damage for member in self.members if member.damage), "")
         return str(self.in_the_way) if self.in_the_way else damaged

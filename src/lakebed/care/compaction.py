@@ -128,7 +128,7 @@ def compact(
     *,
     on_progress: OnProgress,
 ) -> Done:
-    """Let Spark rewrite, and record an event for those who follow the table."""
+    """Let Spark rewrite, and record an event for followers of the table."""
     before = _head(step.table, services)
     text = (
         rewrite_files(step.table, target=step.target, sort=step.sort, deletes=_has_deletes(before))

@@ -50,7 +50,7 @@ def take_care(
     now: datetime,
     listener: CareListener | None = None,
 ) -> CareResult:
-    """Look, decide, do. A dry run ends before the last."""
+    """Look, decide, do. A dry run stops before the last."""
     listener = listener or CareListener()
     survey = look_around(services, request, now=now)
     plan = plan_care(survey, request, services.settings.care, now=now)
@@ -176,7 +176,7 @@ class _Care:
 
 
 def _left(step: CareStep, *, state: CareState) -> Done:
-    """A step that is not carried out: what there would be to do, and why."""
+    """The outcome of a step that is not carried out: what it would do, and why."""
     return Done(step.counts, step.size, step.why, state)
 
 
@@ -187,5 +187,5 @@ def _failed(error: BaseException | None) -> Done:
             return Done({}, message=error.what, state="skipped")
         case LakebedError():
             return Done({}, message=str(error), state="failed")
-        case _:  # whatever else an engine raises concerns no other step
+        case _:  # any other exception of an engine affects only this step
             return Done({}, message=f"{type(error).__name__}: {error}", state="failed")

@@ -1,4 +1,4 @@
-"""Which tables care is asked for."""
+"""Which tables care is requested for."""
 
 from collections.abc import Collection, Iterable
 
@@ -17,8 +17,8 @@ def care_request(
     only: Iterable[str],
     orphans: bool,
 ) -> CareRequest:
-    """What is asked for, with names and patterns of tables and actions resolved. Care of a table
-    includes its derived tables.
+    """The request, with names and patterns of tables and actions resolved. Care of a table includes
+    its derived tables.
     """
     selected = select_tables(tables, known_tables(services)) if tables else None
     if selected:
@@ -28,7 +28,7 @@ def care_request(
 
 
 def known_tables(services: CareServices) -> set[TableName]:
-    """All tables, also dropped ones and those of which there are only records of runs."""
+    """All tables, including dropped ones and those of which only records of runs are left."""
     dropped = (gone.table for gone in services.catalog.dropped())
     ran = (run.table for run in services.records.summaries())
     return {*services.catalog.pointers(), *dropped, *ran}

@@ -37,7 +37,7 @@ class ZoneRules:
 
 @dataclass(frozen=True)
 class Reaping:
-    """What was removed of releases, or would be."""
+    """What was, or would be, removed from releases."""
 
     counts: Mapping[str, int] = field(default_factory=dict)
     bytes: int = 0

@@ -1,4 +1,4 @@
-"""How a table is cared for, and who says so."""
+"""How a table is cared for, and where each setting comes from."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class CareView:
 
     table: TableName
     system: Mapping[str, Any]
-    overrides: Mapping[str, Mapping[str, Any]]  # by who says so
+    overrides: Mapping[str, Mapping[str, Any]]  # by where they come from
     effective: Mapping[str, Any]
 
 

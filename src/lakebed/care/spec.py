@@ -24,10 +24,10 @@ class CareRequest:
     tables: frozenset[TableName] | None = None  # None: the whole lake
     only: tuple[Action, ...] = ()
     dry_run: bool = False
-    orphans: bool = False  # remove them, though the settings do not say so
+    orphans: bool = False  # remove them even if the settings do not say so
 
     def wants(self, action: Action) -> bool:
-        """Removals that were begun are finished by the actions that begin such removals."""
+        """Interrupted removals are finished by the actions that start such removals."""
         begun = action == "finish_removal" and not {"expire_snapshots", "purge_dropped"}.isdisjoint(
             self.only
         )

@@ -185,7 +185,7 @@ def _heads(
             and promising(member.metadata, rules[table])
         ):
             head = member.metadata.refs["main"].snapshot
-            # fsck tells more of it; here it is only not worth a rewrite
+            # fsck reports the damage; here it only means that there is nothing to rewrite
             with suppress(DamagedTable):
                 files = services.reach.files(member.pointer, snapshots=[head])
                 target = _target(services, table, stock)

@@ -38,8 +38,8 @@ class BackupReport:
 
 
 def back_up(services: BackupServices, destination: str) -> BackupReport:
-    """Write catalog and state, as of one moment, to one file while others work on; an existing file
-    is refused.
+    """Write catalog and state, as of one moment, to one file, while others continue to work; an
+    existing file is not overwritten.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "backup.zip"

@@ -1,4 +1,4 @@
-"""Restoring a backup, and following tables that were committed to since."""
+"""Restoring a backup, and following commits that tables have had since."""
 
 import json
 import tempfile
@@ -28,7 +28,7 @@ from lakebed.tables import plan_rollback
 @dataclass(frozen=True)
 class RestoreReport:
     """How a restore ended. `newer` tables have commits that the backup does not have; `repointed`:
-    they follow them.
+    they now point at those.
     """
 
     made_at: str
@@ -37,13 +37,13 @@ class RestoreReport:
     newer: Mapping[str, str]
     repointed: bool
     unknown: Sequence[str]  # metadata folders of tables that the backup does not have
-    moved: bool  # the lake was elsewhere then
+    moved: bool  # the lake was at another root then
 
 
 def restore_backup(
     services: BackupServices, source: str, *, force: bool = False, newest: bool = False
 ) -> RestoreReport:
-    """Replace the lake's catalog and state by a backup's. A database that is not empty is refused,
+    """Replace the lake's catalog and state with a backup's. Refused if the database is not empty,
     unless `force`.
     """
     fsck = services.fsck
@@ -139,8 +139,8 @@ def _follow(pointer_rows: PointerRows, found: Sequence[Newer]) -> None:
 
 
 def _file_states(fsck: FsckServices, found: Sequence[Newer]) -> Iterator[FileStateChange]:
-    """Rollbacks since the backup: files count as taken by the runs that tables have now; the others
-    are excluded.
+    """For rollbacks since the backup: files count as taken if the run that took them is in the
+    table now; others are excluded.
     """
     for one in found:
         if head := one.file.metadata.head():

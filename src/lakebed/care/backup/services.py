@@ -32,7 +32,7 @@ class BackupPlace:
 
 
 def backup_place(text: str, *, now: datetime) -> BackupPlace:
-    """The file that is named; in a folder it is a file named by the time."""
+    """The named file; for a folder, a file in it that is named by the time."""
     name = f"lakebed-backup-{now:%Y%m%dT%H%M%SZ}.zip"
     if text.startswith("s3://"):
         parts = urlsplit(text)

@@ -77,8 +77,8 @@ def wrong_size(table: str, reached: ReachableFile, size: int) -> Finding:
 def to_read(
     files: Iterable[str], known: Mapping[str, Checksum], *, limit: int | None
 ) -> tuple[str, ...]:
-    """The files to read in full: first those never read, then those read longest ago, so that all
-    have their turn.
+    """The files to read in full: first those never read, then those read longest ago, so that each
+    gets its turn.
     """
     order = sorted(files, key=lambda path: (known[path].at if path in known else _OLDEST, path))
     return tuple(order if limit is None else order[:limit])
@@ -87,9 +87,7 @@ def to_read(
 def judge_content(
     table: str, location: str, content: FileContent, known: Checksum | None
 ) -> Finding | None:
-    """What reading a file has shown: not a valid file of its kind, or not the bytes that it held
-    before.
-    """
+    """What reading a file has shown: not a valid file of its kind, or other bytes than before."""
     if content.fault:
         return Finding(
             "damaged file",

@@ -48,12 +48,12 @@ class FsckState:
 
     @property
     def alive(self) -> frozenset[str]:
-        """Ids of runs that may still be under way."""
+        """Ids of runs that may still be active."""
         return frozenset(record.run_id for record in self.running if record.table in self.leased)
 
 
 def judge(state: FsckState) -> tuple[Finding, ...]:
-    """Everything in which rows and tables contradict each other."""
+    """All contradictions between rows and tables."""
     return (
         *_branches(state),
         *_dead_runs(state),

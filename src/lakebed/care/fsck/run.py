@@ -168,7 +168,7 @@ def _shared(
 
 
 def make_repairs(services: FsckServices, findings: Iterable[Finding]) -> tuple[RepairOutcome, ...]:
-    """Make every repair once. One that fails, because a table is being worked on, does not stop the
+    """Make every repair once. One that fails, because its table is in use, does not stop the
     others.
     """
     repairs = dict.fromkeys(found.repair for found in findings if found.repair)
@@ -209,7 +209,7 @@ def _do(services: FsckServices, repair: Repair) -> None:
 
 def _point_back(services: FsckServices, repair: PointBack) -> None:
     if services.pointer_rows is None:
-        return  # found only where the catalog's rows are ours
+        return  # found only if the catalog's rows are in our database
     table, move = repair.table, repair.move
     with hold_lease(
         services.leases, str(table), holder=services.holder, limit=services.limit
@@ -223,7 +223,7 @@ def _point_back(services: FsckServices, repair: PointBack) -> None:
 
 
 def _clear_stage(services: FsckServices, folder: str, run_id: str) -> None:
-    """Under the lease of the run's table, which nobody else gets while the run is under way."""
+    """Under the lease of the run's table, which an active run would hold."""
     record = services.records.run(run_id)
     with hold_lease(
         services.leases,

@@ -59,7 +59,7 @@ def walk_tables(
     services: FsckServices, inventory: Inventory, pointers: Mapping[TableName, Pointer]
 ) -> Iterator[Finding]:
     """Follow every pointer. A table that was changed meanwhile is walked again: its old files may
-    be gone for good reason.
+    have been removed legitimately.
     """
     for number, (table, pointer) in enumerate(pointers.items()):
         if number % _TOLD_EVERY == 0:

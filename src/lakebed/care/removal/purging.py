@@ -18,8 +18,7 @@ from lakebed.names import TableName, ZoneName, run_time
 from lakebed.ports import FileInfo, RunSummary
 from lakebed.settings import CareSettings, TableCare
 
-# times as long: what no record tells of may belong to another lake, or to a run whose record is
-# gone
+# times as long: what has no record may belong to another lake, or to a run whose record is gone
 _UNKNOWN = 7
 
 
@@ -128,7 +127,7 @@ def purge_logs(
     *,
     now: datetime,
 ) -> Iterator[PurgeLogs]:
-    """Logs that have not grown for long; never that of a run still under way."""
+    """Logs that have not grown for a long time; never that of an active run."""
     limit = now - timedelta(days=settings.logs_max_age_days)
     going_on = {run_id for run_id, run in runs.items() if run.state == "running"}
     old = tuple(
@@ -175,7 +174,7 @@ def purge_runs(
 def purge_events(
     seen: LakeSurvey, settings: CareSettings, *, now: datetime
 ) -> Iterator[PurgeEvents]:
-    """Events and publications are purged only if there are old enough ones."""
+    """Events and publications are purged only if some are old enough."""
     before = now - timedelta(days=settings.events_max_age_days)
     if any(at < before for at in (seen.oldest_event, seen.oldest_publication) if at):
         yield PurgeEvents(before=before, why=f"older than {settings.events_max_age_days:g} days")

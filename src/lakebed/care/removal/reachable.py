@@ -56,7 +56,7 @@ class Reachable:
             return Look(stock, refused=str(damaged))
 
     def by(self, stock: Stock) -> Container[str]:
-        """Paths below the root, and addresses of what lies elsewhere, until this is asked again.
+        """Paths below the root, and addresses of files elsewhere; valid until the next call.
 
         `DamagedTable` or `PathUnresolved` if a table cannot be followed.
         """

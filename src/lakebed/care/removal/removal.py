@@ -1,4 +1,6 @@
-"""Removing files safely: what is to be removed is written down first, and checked again last."""
+"""Removing files safely: the list of files is written first, and checked again just before they are
+removed.
+"""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -39,17 +41,17 @@ class Removal:
 
 
 def write_removal(files: Files, removal: Removal) -> None:
-    """Write the intention down, before anything becomes unreachable."""
+    """Write the list of files, before any of them becomes unreachable."""
     files.write(_place(removal), json.dumps(asdict(removal)).encode())
 
 
 def discard_removal(files: Files, removal: Removal) -> None:
-    """Forget a removal that is done, or will not be."""
+    """Delete the list of a removal that is done, or will not happen."""
     files.delete(_place(removal))
 
 
 def read_removals(files: Files) -> tuple[Removal, ...]:
-    """Removals that were begun and not finished."""
+    """Removals that were started but not finished."""
     return tuple(
         _read(files, info.path) for info in files.list(FOLDER) if info.path.endswith(".json")
     )
@@ -101,7 +103,7 @@ def below(path: str, folders: AbstractSet[str]) -> bool:
 
 
 def delete_files(files: Files, paths: Collection[str], *, on_progress: OnProgress) -> int:
-    """Remove files, several at a time, and return how many; a missing file is no error."""
+    """Remove files, several at a time, and return how many; a missing file is not an error."""
     done = 0
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         for done, _ in enumerate(pool.map(files.delete, paths), 1):

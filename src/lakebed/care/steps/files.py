@@ -1,4 +1,4 @@
-"""Steps that remove files, folders and records that nobody needs any more."""
+"""Steps that remove files, folders and records that are no longer needed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -79,7 +79,7 @@ class PurgeLogs(FilesStep):
 
 @dataclass(frozen=True, kw_only=True)
 class PurgeFolders(BaseCareStep):
-    """Staged payloads and scratch folders that nobody uses any more."""
+    """Staged payloads and scratch folders that are no longer used."""
 
     action: ClassVar[Action] = "purge_staging"
     place: str

@@ -1,4 +1,4 @@
-"""Every kind of step. Whoever matches on one of these unions ends in `assert_never`."""
+"""Every kind of step. A `match` on one of these unions ends in `assert_never`."""
 
 from lakebed.care.steps.files import (
     PurgeEvents,

@@ -117,7 +117,7 @@ class RewriteManifests(BaseCareStep):
 
 @dataclass(frozen=True, kw_only=True)
 class PurgeDropped(BaseCareStep):
-    """A dropped table that has passed its time to be restored."""
+    """A dropped table whose time to be restored has passed."""
 
     action: ClassVar[Action] = "purge_dropped"
     table: TableName
