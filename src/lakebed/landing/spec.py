@@ -85,14 +85,14 @@ class ZoneSpec(BaseModel):
     )
     expected_schema: dict[str, _TypeText] | None = Field(
         default=None,
-        description="column: type; a file with other columns, fewer, or other values is bad",
+        description="column: type; a file is bad if its columns differ or values do not fit",
     )
     types: dict[str, _TypeText] = Field(
         default_factory=dict,
-        description="column: type, for columns to be read with another type than the inferred one",
+        description="column: type, for columns whose type should not be inferred",
     )
     header: bool = Field(default=True, description="the first line of a CSV file names its columns")
-    quote: _Sign = Field(default='"', description="around a CSV field that holds a delimiter")
+    quote: _Sign = Field(default='"', description="around a CSV field that contains a delimiter")
     escape: _Sign = Field(
         default='"',
         description='before a quote inside quotes; `""` is a quote by default, as RFC 4180 says',
@@ -115,10 +115,10 @@ class ZoneSpec(BaseModel):
         default=None, description="Spark's pattern; unset: `yyyy-MM-dd`"
     )
     timestamp_format: str | None = Field(
-        default=None, description="Spark's pattern; unset: ISO 8601, or a space for the T"
+        default=None, description="Spark's pattern; unset: ISO 8601, with T or a space"
     )
     multiline: bool = Field(
-        default=False, description="fields of CSV files may hold line breaks (in quotes)"
+        default=False, description="fields of CSV files may contain line breaks (in quotes)"
     )
     infer_types: bool = Field(
         default=True, description="infer types from all values; off: everything is text"
@@ -134,7 +134,7 @@ class ZoneSpec(BaseModel):
         default=1.0,
         ge=0,
         le=600,
-        description="a younger file is watched for this long before it is read",
+        description="a file younger than this is watched before it is read, in case it still grows",
     )
     auto_purge: bool = Field(default=False, description="care removes old processed files")
     processed_max_age_days: int = Field(default=30, ge=1, description="how many days they are kept")

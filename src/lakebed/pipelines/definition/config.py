@@ -91,33 +91,33 @@ class PipelineConfig(BaseModel):
     merge_strategy: Annotated[str, BeforeValidator(_strategy_name)] = Field(
         default="full_refresh", description="how rows enter the table"
     )
-    unique_key: _Names = Field(default=(), description="column or columns that name a row")
+    unique_key: _Names = Field(default=(), description="column or columns that identify a row")
     watermark_column: str | None = Field(
-        default=None, description="column that says which of two rows is the newer"
+        default=None, description="column that says which of two rows is newer"
     )
     lookback: str | int | float | None = Field(
         default=None,
-        description="how far back of the watermark to read again: `3 days`, `2 hours`, or a number",
+        description="how far behind the watermark to read again: `3 days`, `2 hours`, or a number",
     )
     partition_column: str | None = Field(
-        default=None, description="column whose arriving values a snapshot replaces"
+        default=None, description="column by whose values the strategy snapshot replaces rows"
     )
     partition_by: Annotated[tuple[_Partition, ...], BeforeValidator(_as_list)] = Field(
         default=(),
         description=(
-            "partitioning of new files: columns, `day(at)`, `bucket(8, id)`; unset: as the table"
-            " has it"
+            "partitioning of new files: columns, `day(at)`, `bucket(8, id)`; unset: the table's"
+            " present one"
         ),
     )
     sort_by: Annotated[_Names, AfterValidator(_sorted_so)] = Field(
         default=(),
-        description="order of rows in new files: `id`, `at desc`; unset: as the table has it",
+        description="order of rows in new files: `id`, `at desc`; unset: the table's present one",
     )
     scd_valid_from: str = Field(
-        default="valid_from", description="column scd2 adds: since when a version holds"
+        default="valid_from", description="column that scd2 adds: since when a version is valid"
     )
     scd_valid_to: str = Field(
-        default="valid_to", description="column scd2 adds: until when; NULL while it holds"
+        default="valid_to", description="column that scd2 adds: until when; NULL while it is valid"
     )
     scd_close_absent: bool = Field(
         default=False, description="scd2 closes keys that are absent from the batch"
@@ -128,15 +128,15 @@ class PipelineConfig(BaseModel):
     one_file_a_run: bool | None = Field(
         default=None,
         description=(
-            "true: each file that waits gets a run of its own, oldest first; false: they are one"
-            " batch; unset: one batch, and refused where absent keys count"
+            "true: each waiting file gets its own run, oldest first; false: all are one batch;"
+            " unset: one batch, but soft_delete and scd_close_absent refuse several files"
         ),
     )
     max_retries: int = Field(
         default=0, ge=0, le=100, description="how often a failed run is tried again"
     )
     retry_delay_seconds: float = Field(
-        default=30, ge=0, description="wait before the first retry; each further one doubles it"
+        default=30, ge=0, description="wait before the first retry; doubled for each further one"
     )
     on_schema_change: Annotated[
         OnSchemaChange | None,
@@ -155,12 +155,12 @@ class PipelineConfig(BaseModel):
     max_versions: int | None = Field(
         default=None,
         ge=1,
-        description="how many releases are kept; unset: as releases.max_versions says",
+        description="how many releases are kept; unset: releases.max_versions",
     )
     rename: Annotated[Renames, BeforeValidator(_renames)] = Field(
         default=(),
         description=(
-            "columns that get another name and keep their values: `old -> new`, several by commas"
+            "columns that get another name and keep their values: `old -> new`, separated by commas"
         ),
     )
     contract: bool = Field(
@@ -169,7 +169,7 @@ class PipelineConfig(BaseModel):
     )
     care: TableCare | None = Field(
         default=None,
-        description="how the table is cared for, where it differs: see `care` among the settings",
+        description="settings of care for this table that differ from the lake's; see `care` above",
     )
     tags: _Names = Field(default=(), description="words to select pipelines by")
     columns: Annotated[dict[str, ColumnSpec], BeforeValidator(_by_name)] = Field(
