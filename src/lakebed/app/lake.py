@@ -86,10 +86,7 @@ class Lake(LakeUpkeep):
         """
         from lakebed.pipelines.running.manual_writes import execute_statement
 
-        services, events = self._run_services, self.stores.events
-        return execute_statement(
-            services, statement, find=self.tables.find, events=events, gates=gates
-        )
+        return execute_statement(self._run_services, statement, find=self.tables.find, gates=gates)
 
     # -- reading
 

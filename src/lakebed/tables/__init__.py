@@ -31,6 +31,14 @@ from lakebed.tables.columns.schema import (
     plan_schema,
     require_storable_columns,
 )
+from lakebed.tables.following.changes import (
+    TableChange,
+    TableChangeKind,
+    TableState,
+    find_changes,
+    states_after,
+)
+from lakebed.tables.following.follower import Follower, FollowerLook
 from lakebed.tables.history.compare import compare
 from lakebed.tables.history.diff import ColumnChange, ColumnFigures, Example, TableDiff
 from lakebed.tables.history.points import find_point, published_snapshots
@@ -62,8 +70,9 @@ from lakebed.tables.merging.owned_columns import (
 )
 from lakebed.tables.merging.strategies import ALIASES, STRATEGIES, Scd2, Strategy
 from lakebed.tables.moved_lake import MovedTables, require_relocated, table_folder
+from lakebed.tables.operations.alters import altered_event, settle_alters
 from lakebed.tables.placement import USED_MARKER, TablePlacement
-from lakebed.tables.publishing.lease import HeldLease, LeaseWait, hold_lease
+from lakebed.tables.publishing.lease import HeldLease, LeaseWait, hold_lease, run_holder
 from lakebed.tables.publishing.plan import (
     PublishRequest,
     Settlement,
@@ -94,6 +103,8 @@ __all__ = [
     "ColumnChange",
     "ColumnFigures",
     "Example",
+    "Follower",
+    "FollowerLook",
     "HeldLease",
     "HistoryEntry",
     "LeaseWait",
@@ -108,12 +119,16 @@ __all__ = [
     "Settlement",
     "SnapshotGuard",
     "Strategy",
+    "TableChange",
+    "TableChangeKind",
     "TableDiff",
     "TablePlacement",
     "TableServices",
+    "TableState",
     "Tables",
     "UndoneFiles",
     "alter_statements",
+    "altered_event",
     "amend",
     "apply_renames",
     "arrangement_of",
@@ -127,6 +142,7 @@ __all__ = [
     "create_table",
     "drop_statements",
     "duplicate_keys_query",
+    "find_changes",
     "find_point",
     "first_batch_rows",
     "guess_owned_columns",
@@ -161,10 +177,13 @@ __all__ = [
     "require_strategy_columns",
     "require_valid_keys",
     "row_counts",
+    "run_holder",
     "schema_to_restore",
     "selection",
+    "settle_alters",
     "settle_publications",
     "statement_counts",
+    "states_after",
     "string_literal",
     "table_folder",
     "table_history",

@@ -1,7 +1,7 @@
 """`lake.tables`: the tables of a lake, to be found, described, compared and changed as a whole."""
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 
 from lakebed.errors import UnknownName
 from lakebed.names import TableName, new_run_id, require_ref_name
@@ -28,6 +28,7 @@ from lakebed.tables.lookup.entries import (
     views_matching,
 )
 from lakebed.tables.lookup.names import tables_matching
+from lakebed.tables.operations.alters import settle_alters
 from lakebed.tables.operations.naming import (
     find_dropped,
     full_name,
@@ -317,9 +318,13 @@ class Tables:
         """
         return self._services.lease(full_name(name), holder=holder, wait=wait)
 
-    def _change(self, table: TableName, *, wait: float = 0.0) -> AbstractContextManager[HeldLease]:
-        self._services.placement.require_relocated()
-        return self._services.lease(table, wait=wait)
+    @contextmanager
+    def _change(self, table: TableName, *, wait: float = 0.0) -> Iterator[HeldLease]:
+        services = self._services
+        services.placement.require_relocated()
+        with services.lease(table, wait=wait) as held:
+            settle_alters(self._catalog, services.records, services.leases, table=table)
+            yield held
 
 
 def _events(*events: Event) -> ChangeRecords:

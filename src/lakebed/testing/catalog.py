@@ -42,8 +42,8 @@ class MemoryCatalog:
     """Tables in dictionaries. `write` stands in for an engine that appends rows."""
 
     leases: MemoryLeases = field(default_factory=MemoryLeases)
-    records: MemoryRecords = field(default_factory=MemoryRecords)
     events: MemoryEvents = field(default_factory=MemoryEvents)
+    records: MemoryRecords = field(init=False)
     where: str = "memory"
     atomic: bool = True
     owns_files: bool = False
@@ -55,6 +55,9 @@ class MemoryCatalog:
     _dropped: dict[str, DroppedTable] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
+
+    def __post_init__(self) -> None:
+        self.records = MemoryRecords(self.events)
 
     def pointers(
         self, tables: Collection[TableName] | None = None, *, named: Collection[str] | None = None

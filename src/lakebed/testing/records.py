@@ -4,12 +4,14 @@ import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from threading import RLock
 
 from lakebed.landing.checking.type_conflicts import require_type
 from lakebed.names import TableName, ZoneName
 from lakebed.ports import (
     ColumnTypeChange,
     ConsumedFile,
+    Event,
     FileStateChange,
     InputPin,
     MovedFile,
@@ -19,15 +21,18 @@ from lakebed.ports import (
     RunSummary,
     ZoneTypes,
 )
+from lakebed.testing.events import MemoryEvents
 
 _TICK = 1e-6  # publications that are stored in the same instant still have an order
+_OPEN = {True: {"running", "failed", "skipped"}, False: {"running"}}  # success: what it may follow
 _TypeKey = tuple[ZoneName, str, str]  # zone, file pattern, column name without its case
 
 
 class MemoryRecords:
     """What runs did, in dictionaries. A `MemoryCatalog` adds what its commits record."""
 
-    def __init__(self) -> None:
+    def __init__(self, events: MemoryEvents | None = None) -> None:
+        self._events, self._lock = events or MemoryEvents(), RLock()
         self._runs: dict[str, RunRecord] = {}
         self._ledger: list[ConsumedFile] = []
         self._types: dict[_TypeKey, tuple[str, str]] = {}  # the column's name and type
@@ -38,6 +43,15 @@ class MemoryRecords:
         known = self._runs.get(record.run_id)
         if known is None or known.state != "success" or record.state == "success":
             self._runs[record.run_id] = record
+
+    def close(self, record: RunRecord, *events: Event) -> bool:
+        with self._lock:
+            known = self._runs.get(record.run_id)
+            if known is None or known.state not in _OPEN[record.state == "success"]:
+                return False
+            self._runs[record.run_id] = record
+            self._events.append(*events)
+            return True
 
     def run(self, run_id: str) -> RunRecord | None:
         return self._runs.get(run_id)

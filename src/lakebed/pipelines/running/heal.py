@@ -10,7 +10,7 @@ from lakebed.pipelines.planning.hidden_tables import hidden_table, replay_table,
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import Lease, RemoveRef, RunRecord, SetSchema
 from lakebed.settings import DATA
-from lakebed.tables import schema_to_restore, settle_publications
+from lakebed.tables import schema_to_restore, settle_alters, settle_publications
 from lakebed.work import retry
 
 _DIED = {
@@ -26,6 +26,7 @@ def heal(table: TableName, services: RunServices, *, lease: Lease) -> tuple[RunR
     """
     catalog, records = services.placement.catalog, services.records
     settle_publications(catalog)
+    altered = settle_alters(catalog, records, services.leases, table=table)
     dead = records.runs(table=table, state="running", limit=1000)
     _restore(table, dead, services, leases=[lease], branches=True)
     for record in dead:
@@ -33,7 +34,7 @@ def heal(table: TableName, services: RunServices, *, lease: Lease) -> tuple[RunR
         records.write(replace(record, state="failed", ended_at=services.now(), error=_DIED))
     if dead:
         records.unpin([record.run_id for record in dead])
-    return dead
+    return (*altered, *dead)
 
 
 def _restore(

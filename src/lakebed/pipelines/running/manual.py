@@ -13,10 +13,10 @@ from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.running.builds.attempts import attempt_until
 from lakebed.pipelines.running.builds.build_request import Build, hold_table
 from lakebed.pipelines.running.heal import heal
-from lakebed.ports import Event, Events, RunRecord
+from lakebed.ports import RunRecord
 from lakebed.settings import reason
 from lakebed.sql import ChangeStatement
-from lakebed.tables import ALIASES, STRATEGIES, Strategy
+from lakebed.tables import ALIASES, STRATEGIES, Strategy, altered_event
 
 BY_HAND = "by hand"
 MODES = {**ALIASES, **{name: name for name in STRATEGIES}, "overwrite": "full_refresh"}
@@ -112,16 +112,18 @@ def _in_own_words(error: LakebedError) -> LakebedError:
     return error
 
 
-def alter_manually(
-    build: Build, table: TableName, statement: ChangeStatement, events: Events
-) -> RunRecord:
+def alter_manually(build: Build, table: TableName, statement: ChangeStatement) -> RunRecord:
     """An ALTER TABLE is one commit of its own, made under the lease; it changes no row, so no gate
     runs.
+
+    The record says where the table was before: if this process dies, `settle_alters` finds out
+    whether the ALTER was committed, and writes its event.
     """
     run_id, services = new_run_id(), build.services
     text = statement.on(table.spark, alias="")
     with hold_table(build, table, run_id) as held:
         heal(table, services, lease=held.require())
+        before = services.placement.catalog.pointers([table]).get(table)
         record = RunRecord(
             run_id,
             build.options.invocation,
@@ -129,6 +131,7 @@ def alter_manually(
             "running",
             services.now(),
             strategy=BY_HAND,
+            altered_from=before.location if before else "",
             message=text,
         )
         services.records.write(record)
@@ -143,9 +146,8 @@ def alter_manually(
             raise
         finally:
             compute.close()
-        events.append(Event("altered", table, detail={"statement": text, "run": run_id}))
         done = replace(record, state="success", ended_at=services.now())
-        services.records.write(done)
+        services.records.close(done, altered_event(done))
     return done
 
 

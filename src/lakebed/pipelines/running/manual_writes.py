@@ -14,7 +14,7 @@ from lakebed.pipelines.running.manual import (
     manual_spec,
 )
 from lakebed.pipelines.services import RunServices
-from lakebed.ports import Events, RunRecord
+from lakebed.ports import RunRecord
 from lakebed.sql import read_change
 
 
@@ -36,7 +36,6 @@ def execute_statement(
     text: str,
     *,
     find: Callable[[str], TableName],
-    events: Events,
     gates: bool = True,
 ) -> RunRecord:
     """Run one INSERT, UPDATE, DELETE, MERGE or ALTER TABLE."""
@@ -46,7 +45,7 @@ def execute_statement(
     parts = statement.target[1:] if len(statement.target) == 4 else statement.target
     table = find(".".join(f"`{part}`" if "." in part else part for part in parts))
     if statement.kind == "alter":
-        return alter_manually(Build({}, services, RunOptions()), table, statement, events)
+        return alter_manually(Build({}, services, RunOptions()), table, statement)
     return _apply(services, table, WriteOptions(), ManualChange(statement=statement), gates=gates)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
 from lakebed.names import TableName, ZoneName
+from lakebed.ports.state.events import Event
 from lakebed.ports.state.ledger import ConsumedFile, MovedFile
 from lakebed.ports.state.runs import InputPin, RunRecord, RunState, RunSummary
 
@@ -13,6 +14,14 @@ class Records(Protocol):
 
     def write(self, record: RunRecord) -> None:
         """Add a record, or replace that of the same run; a successful run stays successful."""
+        ...
+
+    def close(self, record: RunRecord, *events: Event) -> bool:
+        """A run has ended: store its record and what it tells followers in one commit.
+
+        False if it was closed already: then nothing is stored. Of several who close a run one does;
+        only one that counts as failed can still turn out to have succeeded.
+        """
         ...
 
     def run(self, run_id: str) -> RunRecord | None:

@@ -88,6 +88,7 @@ class RunRecord:
     asked_at: datetime | None = None  # when it was requested: one time for all runs of a build
     given: str = ""  # digest of its variables and of how its zones were to be read
     left_schema: int | None = None  # the table's schema after the run
+    altered_from: str = ""  # of an ALTER: the table's metadata file before it
     message: str = ""
     error: Mapping[str, str] = field(default_factory=dict)
 

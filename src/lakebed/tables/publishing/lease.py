@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from lakebed.errors import LakebedError, LeaseHeld, LeaseLost, RunFailed, Unavailable
+from lakebed.names import short_id
 from lakebed.ports import Lease, Leases
 from lakebed.work import retry
 
@@ -31,6 +32,16 @@ class HeldLease:
         if self._lost:
             raise self._lost
         return self.lease
+
+
+def run_holder(run_id: str, process: str) -> str:
+    """The holder of a lease that a run of this process takes."""
+    return f"run {short_id(run_id)} of {process}"
+
+
+def is_held_by_run(lease: Lease | None, run_id: str) -> bool:
+    """Whether a run has this lease; if it has not, the run is dead or has ended."""
+    return lease is not None and lease.holder.startswith(run_holder(run_id, ""))
 
 
 @dataclass(frozen=True)

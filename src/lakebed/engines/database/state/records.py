@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Select, and_, delete, func, insert, select, u
 
 from lakebed.engines.database.connect import Database
 from lakebed.engines.database.schema import ledger, pins, runs
+from lakebed.engines.database.state.events import put_events
 from lakebed.engines.database.state.ledger import (
     PUBLISHED_AT,
     PUBLISHED_FILES,
@@ -19,7 +20,7 @@ from lakebed.engines.database.state.ledger import (
 from lakebed.engines.database.state.run_documents import from_text, to_text
 from lakebed.engines.database.state.zone_types import types_of
 from lakebed.names import TableName, ZoneName
-from lakebed.ports import ConsumedFile, InputPin, MovedFile, RunRecord, RunState, RunSummary
+from lakebed.ports import ConsumedFile, Event, InputPin, MovedFile, RunRecord, RunState, RunSummary
 
 SUCCESS, RUNNING = "success", "running"
 
@@ -33,6 +34,17 @@ class DatabaseRecords:
     def write(self, record: RunRecord) -> None:
         with self._database.writing() as connection:
             put_run(connection, record, state=record.state, publication=None)
+
+    def close(self, record: RunRecord, *events: Event) -> bool:
+        open_ = runs.c.state != SUCCESS if record.state == SUCCESS else runs.c.state == RUNNING
+        closing = update(runs).where(runs.c.run_id == record.run_id, open_)
+        with self._database.writing() as connection:
+            closed = connection.execute(
+                closing.values(state=record.state, document=to_text(record))
+            ).rowcount
+            if closed:
+                put_events(connection, self._database, events)
+        return bool(closed)
 
     def run(self, run_id: str) -> RunRecord | None:
         with self._database.reading() as connection:

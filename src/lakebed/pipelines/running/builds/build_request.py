@@ -6,11 +6,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 
-from lakebed.names import TableName, short_id
+from lakebed.names import TableName
 from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.planning.pin_inputs import Specs
 from lakebed.pipelines.services import RunServices
-from lakebed.tables import HeldLease, LeaseWait, hold_lease
+from lakebed.tables import HeldLease, LeaseWait, hold_lease, run_holder
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ def hold_table(build: Build, table: TableName, run_id: str) -> AbstractContextMa
     return hold_lease(
         services.leases,
         str(table),
-        holder=f"run {short_id(run_id)} of {services.holder}",
+        holder=run_holder(run_id, services.holder),
         limit=limit,
         wait=waiting,
     )

@@ -1,0 +1,1 @@
+"""Following tables: events wake a follower, the comparison with the catalog decides."""
