@@ -134,3 +134,24 @@ def test_on_a_rest_catalog_nobody_settles_for_a_run_that_is_alive(
     until(lambda: bench.catalog.unsettled(), seconds=4)
     settle_publications(bench.catalog)
     assert [bench.rows(table) for table in tables] == [[0, 1], [0, 1]]
+
+
+def test_on_a_rest_catalog_the_new_holder_of_one_lease_settles_what_a_dead_run_of_several_left(
+    rest_only_bench: RealBench,
+) -> None:
+    """Leases do not lapse at the same moment: whoever takes the first must not find the table
+    half published under it.
+    """
+    bench, tables = rest_only_bench, [rest_only_bench.table(name) for name in ("a", "b")]
+    for table in tables:
+        bench.write(table, [0])
+        bench.write(table, [1], branch="run_1")
+    leases = [bench.leases.acquire(str(table), holder="r1", limit=600) for table in tables]
+    process, pipe = started(dying_rest_publisher, bench, tables, after=1, leases=leases)
+    pipe.send("go")
+    process.join(60)
+    assert bench.catalog.unsettled() == ()
+    bench.leases.release(leases[0])
+    bench.leases.acquire(str(tables[0]), holder="r2", limit=600)
+    settle_publications(bench.catalog)
+    assert [bench.rows(table) for table in tables] == [[0, 1], [0, 1]]

@@ -38,6 +38,7 @@ from lakebed.tables.operations.naming import (
 )
 from lakebed.tables.operations.refs import RefChange, RefKind, plan_ref, plan_ref_removal
 from lakebed.tables.publishing.lease import HeldLease
+from lakebed.tables.publishing.publish import settle_publications
 from lakebed.tables.services import TableServices
 from lakebed.work import retry
 
@@ -267,11 +268,20 @@ class Tables:
             Event("renamed", table, detail={"to": str(target)}),
             Event("renamed", target, detail={"from": str(table)}),
         )
+
+        def attempt() -> None:
+            require_free_name(target, self._services.placement)
+            leases = [old.require(), new.require()]
+            self._catalog.rename(self._present(table), target, leases=leases, records=records)
+
         with self._change(table) as old, self._change(target) as new, name_may_be_taken(target):
-            self._catalog.rename(
-                table, target, leases=[old.require(), new.require()], records=records
-            )
+            retry(attempt, repeatable=False)
         return target
+
+    def _present(self, table: TableName) -> TableName:
+        if table not in self._catalog.pointers([table]):
+            raise UnknownName("table", str(table), map(str, self._catalog.pointers()))
+        return table
 
     def drop(self, name: str | TableName) -> DroppedTable:
         """Drop a table; `restore` brings it back until care purges it."""
@@ -303,8 +313,8 @@ class Tables:
         gone = find_dropped(name, self.dropped())
         target = require_free_name(shown_name(to) if to else gone.table, self._services.placement)
         records = _events(Event("restored", target, detail={"from": str(gone.table)}))
-        with self._change(target), name_may_be_taken(target):
-            self._catalog.restore(gone, target, records=records)
+        with self._change(target) as lease, name_may_be_taken(target):
+            self._catalog.restore(gone, target, leases=[lease.require()], records=records)
         return target
 
     # -- leases
@@ -323,6 +333,7 @@ class Tables:
         services = self._services
         services.placement.require_relocated()
         with services.lease(table, wait=wait) as held:
+            settle_publications(self._catalog)
             settle_alters(self._catalog, services.records, services.leases, table=table)
             yield held
 

@@ -201,9 +201,14 @@ class MemoryCatalog:
         return tuple(sorted(self._dropped.values(), key=lambda gone: gone.at, reverse=True))
 
     def restore(
-        self, dropped: DroppedTable, to: TableName, *, records: ChangeRecords = NO_CHANGE_RECORDS
+        self,
+        dropped: DroppedTable,
+        to: TableName,
+        *,
+        leases: Sequence[Lease] = (),
+        records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> None:
-        with self._locked():
+        with self._locked(leases):
             if dropped.uuid not in self._dropped:
                 raise PointerMoved(str(dropped.table))
             self.register(to, dropped.location, records=records)
@@ -286,6 +291,9 @@ class MemoryCatalog:
 
     def unsettled(self, *, own: str | None = None) -> tuple[Publication, ...]:
         return ()
+
+    def settle_renames(self) -> None:
+        """Nothing to do: a rename here is never divided."""
 
     def settle(
         self,

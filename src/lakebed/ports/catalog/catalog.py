@@ -212,7 +212,7 @@ class Catalog(Protocol):
         """Rename a table. Its files stay where they are; the ledger, pins and protections follow
         the name.
 
-        `PointerMoved` if the table is gone or the name is taken.
+        `PointerMoved` if the table is gone, has just changed, or the name is taken.
         """
         ...
 
@@ -236,7 +236,12 @@ class Catalog(Protocol):
         ...
 
     def restore(
-        self, dropped: DroppedTable, to: TableName, *, records: ChangeRecords = NO_CHANGE_RECORDS
+        self,
+        dropped: DroppedTable,
+        to: TableName,
+        *,
+        leases: Sequence[Lease] = (),
+        records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> None:
         """Restore a dropped table; `PointerMoved` if the name is taken or it was already
         restored.
@@ -277,6 +282,12 @@ class Catalog(Protocol):
     def newest_value(self, table: TableName, *, snapshot: int, column: str) -> Any:
         """The largest value of a column in a snapshot, None if all are NULL; from file statistics
         where possible.
+        """
+        ...
+
+    def settle_renames(self) -> None:
+        """Finish the records of renames, drops and restores that a crash divided from the change
+        itself. Nothing to do where `atomic`.
         """
         ...
 

@@ -42,11 +42,11 @@ publications = Table(
     "lakebed_publications",
     _METADATA,
     Column("run_id", String(255), primary_key=True),
-    Column("state", String(16), nullable=False),  # intended or published
+    Column("state", String(16), nullable=False),  # intended, published or renaming
     Column("moves", Text, nullable=False),
     Column(
         "leases", Text, nullable=False
-    ),  # held when it began: while one still is, its run is alive
+    ),  # held when it began: while all still are, its run is alive
     Column("at", Float(53), nullable=False),
 )
 runs = Table(

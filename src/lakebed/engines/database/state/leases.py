@@ -1,5 +1,8 @@
 """Leases, as rows: taken, renewed and checked by single statements."""
 
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Update, and_, insert, or_, select, update
@@ -110,6 +113,20 @@ class DatabaseLeases:
                 )
             ).first()
         return Lease(name, row.holder, row.token) if row else None
+
+    def are_held(self, taken: Sequence[Lease]) -> bool:
+        """Whether whoever took these leases still has every one of them; False for none."""
+        return bool(taken) and all(self.holder(lease.name) == lease for lease in taken)
+
+
+def leases_as_text(taken: Sequence[Lease]) -> str:
+    """Leases as JSON, stored with what is done under them."""
+    return json.dumps([asdict(lease) for lease in taken])
+
+
+def leases_from_text(text: str) -> list[Lease]:
+    """The leases in a JSON text."""
+    return [Lease(**lease) for lease in json.loads(text)]
 
 
 def _is(lease: Lease) -> ColumnElement[bool]:

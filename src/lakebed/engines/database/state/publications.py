@@ -16,7 +16,11 @@ from lakebed.engines.database.state.commit_records import (
     put_publication_records,
 )
 from lakebed.engines.database.state.events import put_events
-from lakebed.engines.database.state.leases import DatabaseLeases
+from lakebed.engines.database.state.leases import (
+    DatabaseLeases,
+    leases_as_text,
+    leases_from_text,
+)
 from lakebed.engines.database.state.ledger import PUBLISHED, keep_times_of
 from lakebed.names import TableName
 from lakebed.ports import NO_PUBLICATION_RECORDS, Lease, Publication, PublicationRecords, RefMove
@@ -35,12 +39,11 @@ def record(
     records: PublicationRecords = NO_PUBLICATION_RECORDS,
 ) -> None:
     """Store a publication and its records, in the caller's transaction."""
-    held = json.dumps([asdict(lease) for lease in leases])
     values = {
         "run_id": publication.run_id,
         "state": state,
         "moves": _as_text(publication),
-        "leases": held,
+        "leases": leases_as_text(leases),
     }
     connection.execute(insert(publications).values(**values, at=database.now()))
     put_publication_records(
@@ -112,8 +115,11 @@ def _purge_some(database: Database, before: float) -> int:
 
 
 def abandoned(database: Database, *, own: str | None) -> tuple[Publication, ...]:
-    """Publications begun and not finished, oldest first: of runs that lost their leases, and of the
+    """Publications begun and not finished, oldest first: of runs that lost a lease, and of the
     `own` run.
+
+    One lost lease is enough: its new holder must not work on a table that a dead run is about to
+    publish.
     """
     query = select(publications).where(publications.c.state == INTENDED).order_by(publications.c.at)
     with database.reading() as connection:
@@ -122,12 +128,8 @@ def abandoned(database: Database, *, own: str | None) -> tuple[Publication, ...]
     return tuple(
         Publication(row.run_id, _moves(row.moves))
         for row in rows
-        if row.run_id == own or not _is_alive(row.leases, store)
+        if row.run_id == own or not store.are_held(leases_from_text(row.leases))
     )
-
-
-def _is_alive(leases: str, store: DatabaseLeases) -> bool:
-    return any(store.holder(held["name"]) == Lease(**held) for held in json.loads(leases))
 
 
 def _as_text(publication: Publication) -> str:

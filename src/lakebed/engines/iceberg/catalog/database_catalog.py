@@ -121,13 +121,16 @@ class DatabaseCatalog(DatabaseCatalogReader):
         records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> None:
         self.create_namespace(to.namespace, to.layer)
-        with _named_once(to), self._changing(leases, records) as connection:
-            location = jdbc_rows.location_of(connection, table)
-            if location is None:
-                raise PointerMoved(str(table))
-            jdbc_rows.Swap(table, location, self._staged.named(location, to), becomes=to).within(
-                connection
-            )
+        seen = self.pointers([table])
+        if table not in seen:
+            raise PointerMoved(str(table))
+        old = seen[table].location
+        staged = {table: self._staged.named(old, to)}
+        with (
+            self._staged.kept_only_if_used(staged, seen, str(to)),
+            self._changing(leases, records) as connection,
+        ):
+            jdbc_rows.Swap(table, old, staged[table], becomes=to).within(connection)
             rename_in_state(connection, table, to)
 
     def drop(
@@ -155,18 +158,22 @@ class DatabaseCatalog(DatabaseCatalogReader):
         return list_dropped(self._database)
 
     def restore(
-        self, dropped: DroppedTable, to: TableName, *, records: ChangeRecords = NO_CHANGE_RECORDS
+        self,
+        dropped: DroppedTable,
+        to: TableName,
+        *,
+        leases: Sequence[Lease] = (),
+        records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> None:
         self.create_namespace(to.namespace, to.layer)
-        with _named_once(to), self._changing((), records) as connection:
+        old = dropped.location
+        staged = {to: old if to == dropped.table else self._staged.named(old, to)}
+        with (
+            self._staged.kept_only_if_used(staged, {to: dropped.pointer}, str(to)),
+            self._changing(leases, records) as connection,
+        ):
             take_dropped(connection, dropped)
-            jdbc_rows.add(
-                connection,
-                to,
-                dropped.location
-                if to == dropped.table
-                else self._staged.named(dropped.location, to),
-            )
+            jdbc_rows.add(connection, to, staged[to])
             rename_in_state(connection, dropped.hidden_name, to)
 
     def delete_dropped(self, dropped: DroppedTable) -> None:
@@ -240,6 +247,9 @@ class DatabaseCatalog(DatabaseCatalogReader):
 
     def unsettled(self, *, own: str | None = None) -> tuple[Publication, ...]:
         return ()
+
+    def settle_renames(self) -> None:
+        """Nothing to do: a rename here is one transaction."""
 
     def settle(
         self,

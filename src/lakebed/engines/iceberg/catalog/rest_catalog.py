@@ -9,10 +9,8 @@ from datetime import datetime
 
 from sqlalchemy.exc import IntegrityError
 
-from lakebed.engines.database import Database, fence
+from lakebed.engines.database import fence
 from lakebed.engines.database.state.commit_records import put_change_records
-from lakebed.engines.database.state.dropped import delete_dropped_row, list_dropped, put_dropped
-from lakebed.engines.database.state.ledger import delete_from_ledger
 from lakebed.engines.database.state.publications import (
     INTENDED,
     abandoned,
@@ -24,7 +22,7 @@ from lakebed.engines.database.state.publications import (
     record,
 )
 from lakebed.engines.database.state.renaming import rename_in_state
-from lakebed.engines.iceberg.catalog.rest_tables import RestTables
+from lakebed.engines.iceberg.catalog.rest_naming import RestNaming
 from lakebed.errors import PointerMoved, UsageError
 from lakebed.names import TableName
 from lakebed.ports import (
@@ -32,7 +30,6 @@ from lakebed.ports import (
     NO_PUBLICATION_RECORDS,
     Amendment,
     ChangeRecords,
-    DroppedTable,
     Lease,
     Pointer,
     Publication,
@@ -41,15 +38,11 @@ from lakebed.ports import (
 )
 
 
-class IcebergRestCatalog(RestTables):
+class IcebergRestCatalog(RestNaming):
     """Commits are atomic for one table; a publication of several is completed by `settle`."""
 
     atomic = False
     owns_files = True
-
-    def __init__(self, database: Database, *, where: str, properties: Mapping[str, str]) -> None:
-        super().__init__(where=where, properties=properties)
-        self._database = database
 
     def commit(
         self,
@@ -122,69 +115,6 @@ class IcebergRestCatalog(RestTables):
             )
         self._write_records(records)
 
-    def rename(
-        self,
-        table: TableName,
-        to: TableName,
-        *,
-        leases: Sequence[Lease] = (),
-        records: ChangeRecords = NO_CHANGE_RECORDS,
-    ) -> None:
-        self._fence(leases)
-        self.create_namespace(to.namespace, to.layer)
-        self._rename(table, to)
-        self._write_records(records, renamed=(table, to))
-
-    def drop(
-        self,
-        table: TableName,
-        *,
-        leases: Sequence[Lease] = (),
-        records: ChangeRecords = NO_CHANGE_RECORDS,
-    ) -> DroppedTable | None:
-        """The table gets a hidden name: some servers remove a table's files when it is dropped,
-        even if told not to.
-
-        The row is written first; without the hidden table it has no effect.
-        """
-        with self._answering():
-            found = self._load(table)
-        if found is None:
-            return None
-        uuid = found.metadata.table_uuid
-        self._fence(leases)
-        with self._database.writing() as connection:
-            delete_dropped_row(connection, str(uuid))
-            gone = put_dropped(
-                connection, self._database, table, uuid=str(uuid), location=found.metadata_location
-            )
-        self._rename(table, gone.hidden_name)
-        self._write_records(records, renamed=(table, gone.hidden_name))
-        return gone
-
-    def dropped(self) -> tuple[DroppedTable, ...]:
-        known = list_dropped(self._database)
-        there = self.pointers([gone.hidden_name for gone in known])
-        return tuple(gone for gone in known if gone.hidden_name in there)
-
-    def restore(
-        self, dropped: DroppedTable, to: TableName, *, records: ChangeRecords = NO_CHANGE_RECORDS
-    ) -> None:
-        self.create_namespace(to.namespace, to.layer)
-        self._rename(dropped.hidden_name, to)
-        self._delete_row(dropped)
-        self._write_records(records, renamed=(dropped.hidden_name, to))
-
-    def delete_dropped(self, dropped: DroppedTable) -> None:
-        self.purge(dropped.hidden_name)
-        self._delete_row(dropped)
-        with self._database.writing() as connection:
-            delete_from_ledger(connection, dropped.hidden_name)
-
-    def _delete_row(self, dropped: DroppedTable) -> None:
-        with self._database.writing() as connection:
-            delete_dropped_row(connection, dropped.uuid)
-
     def register(
         self, table: TableName, location: str, *, records: ChangeRecords = NO_CHANGE_RECORDS
     ) -> None:
@@ -227,12 +157,8 @@ class IcebergRestCatalog(RestTables):
             for lease in leases:
                 fence(connection, lease)
 
-    def _write_records(
-        self, records: ChangeRecords, *, renamed: tuple[TableName, TableName] | None = None
-    ) -> None:
+    def _write_records(self, records: ChangeRecords) -> None:
         with self._database.writing() as connection:
-            if renamed:
-                rename_in_state(connection, *renamed)
             put_change_records(connection, self._database, records)
 
     def _close(self, publication: Publication, *, whole: bool) -> None:
