@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -60,6 +61,7 @@ UNSPELLABLE = [
     f"zone/.lakebed-{'0' * 32}.part",
     f"zone/.lakebed-{'0' * 32}.lock",
 ]
+MIB = 1024 * 1024
 Fresh = Callable[[], Files]
 
 
@@ -163,6 +165,71 @@ def test_create_never_replaces(files: Files) -> None:
     with pytest.raises(FileExists, match="a"):
         files.create("a", b"second")
     assert files.read("a") == b"first"
+
+
+WRITERS = pytest.mark.parametrize("write", ["create", "write"])
+
+
+@WRITERS
+def test_a_stream_becomes_a_file(files: Files, tmp_path: Path, write: str) -> None:
+    data = os.urandom(40 * MIB)  # without a line's end for a long way, and over one part
+    (tmp_path / "local").write_bytes(data)
+    with (tmp_path / "local").open("rb") as file:
+        made = getattr(files, write)("zone/from a file", file)
+    assert (made.size, made.etag) == (len(data), files.info("zone/from a file").etag)
+    assert files.read("zone/from a file") == data
+    pieces = (data[start : start + 300_001] for start in range(0, 3 * MIB, 300_001))
+    getattr(files, write)("zone/from pieces", pieces)
+    assert files.read("zone/from pieces") == data[: files.info("zone/from pieces").size]
+    getattr(files, write)("zone/from nothing", iter(()))
+    assert files.read("zone/from nothing") == b""
+
+
+@pytest.mark.parametrize("size", [5, 40 * MIB])
+def test_a_stream_never_replaces_a_file_that_it_should_create(files: Files, size: int) -> None:
+    files.create("a", b"first")
+    with pytest.raises(FileExists, match="a"):
+        files.create("a", pieces_of(size))
+    assert files.read("a") == b"first"
+    files.write("a", pieces_of(size))
+    assert files.read("a") == b"".join(pieces_of(size))
+
+
+@WRITERS
+@pytest.mark.parametrize("error", [FileNotFoundError("of the source"), KeyboardInterrupt()])
+@pytest.mark.parametrize("size", [5, 40 * MIB])
+def test_a_stream_that_breaks_off_leaves_nothing(
+    files: Files, write: str, error: BaseException, size: int
+) -> None:
+    def broken() -> Iterator[bytes]:
+        yield from pieces_of(size)
+        raise error
+
+    with pytest.raises(type(error)) as raised:
+        getattr(files, write)("zone/a", broken())
+    assert raised.value is error
+    assert paths(files) == []
+    files.create("zone/a", b"new")
+    assert paths(files) == ["zone/a"]
+
+
+def test_a_stream_is_never_in_memory_as_a_whole(files: Files) -> None:
+    """The store in memory keeps what it is given; the others hold a few parts of 16 MiB."""
+    if isinstance(files, MemoryFiles):
+        pytest.skip("it is the memory")
+    tracemalloc.start()
+    try:
+        files.create("a", pieces_of(160 * MIB))
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 80 * MIB
+    assert files.info("a").size == 160 * MIB
+
+
+def pieces_of(size: int) -> Iterator[bytes]:
+    for start in range(0, size, MIB):
+        yield bytes([start // MIB % 251]) * min(MIB, size - start)
 
 
 def test_a_file_is_replaced_only_by_a_writer_that_has_seen_its_content(files: Files) -> None:

@@ -1,5 +1,6 @@
 """Files put into a zone, and what must not get out of it."""
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -112,3 +113,17 @@ def test_a_zone_that_is_itself_a_link_out_of_the_lake_is_refused(tmp_path: Path)
     (tmp_path / "lake" / ZONE.folder).symlink_to(tmp_path / "outside")
     with pytest.raises(BadName, match="out of the lake"):
         freeze(FolderFiles(tmp_path / "lake"), ZONE, ZoneSpec(settle_seconds=0))
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_a_local_file_larger_than_memory_can_be_put(tmp_path: Path, replace: bool) -> None:
+    local = tmp_path / "large.csv"
+    with local.open("wb") as file:
+        file.truncate(64 * 1024 * 1024)
+    tracemalloc.start()
+    try:
+        put_local_file(FolderFiles(tmp_path / "lake"), ZONE, local, replace=replace)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 16 * 1024 * 1024

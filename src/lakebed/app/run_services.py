@@ -65,4 +65,5 @@ def keep_logs(files: Files, folder: Path) -> None:
     """Copy this machine's logs to the bucket. If that fails they stay where they are."""
     with suppress(LakebedError):
         for log in sorted(folder.rglob("*.log")):
-            files.write(f"{DATA}/logs/{log.relative_to(folder).as_posix()}", log.read_bytes())
+            with log.open("rb") as file:
+                files.write(f"{DATA}/logs/{log.relative_to(folder).as_posix()}", file)

@@ -7,6 +7,7 @@ from lakebed.landing.plan import SAMPLES, is_data
 from lakebed.landing.spec import ZONE_FILE
 from lakebed.names import ZoneName
 from lakebed.ports import FileInfo, Files
+from lakebed.ports.files.file_content import Content
 
 _UNPRINTABLE = {*map(chr, range(32)), "\x7f", "\\"}
 
@@ -15,7 +16,7 @@ def put_file(
     files: Files,
     zone: ZoneName,
     name: str,
-    data: bytes,
+    data: Content,
     *,
     replace: bool = False,
     sample: bool = False,
@@ -42,9 +43,8 @@ def put_local_file(
     sample: bool = False,
 ) -> FileInfo:
     """Put a local file into a zone, by default under its own name."""
-    return put_file(
-        files, zone, name or path.name, path.read_bytes(), replace=replace, sample=sample
-    )
+    with path.open("rb") as file:
+        return put_file(files, zone, name or path.name, file, replace=replace, sample=sample)
 
 
 def require_file_name(name: str) -> str:

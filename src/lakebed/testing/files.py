@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from threading import Lock
 
 from lakebed.errors import FileExists, FileMissing, FileReplaced
+from lakebed.ports.files.file_content import Content, chunks
 from lakebed.ports.files.file_paths import require_folder, require_path, require_range
 from lakebed.ports.files.file_probe import require_atomic_writes
 from lakebed.ports.files.files import FileInfo
@@ -32,15 +33,17 @@ class MemoryFiles:
         _, data = self._found(path)
         return data[start:] if length is None else data[start : start + length]
 
-    def write(self, path: str, data: bytes) -> FileInfo:
+    def write(self, path: str, data: Content) -> FileInfo:
+        content = b"".join(chunks(data))
         with self._lock:
-            return self._put(require_path(path), data)
+            return self._put(require_path(path), content)
 
-    def create(self, path: str, data: bytes) -> FileInfo:
+    def create(self, path: str, data: Content) -> FileInfo:
+        content = b"".join(chunks(data))
         with self._lock:
             if require_path(path) in self._files:
                 raise FileExists(path)
-            return self._put(path, data)
+            return self._put(path, content)
 
     def replace(self, path: str, data: bytes, *, etag: str) -> FileInfo:
         with self._lock:

@@ -3,6 +3,7 @@
 import pytest
 
 from lakebed.errors import FileExists, FileReplaced, UnsafeStore
+from lakebed.ports.files.file_content import Content, chunks
 from lakebed.ports.files.files import FileInfo
 from lakebed.testing.files import MemoryFiles
 
@@ -31,13 +32,13 @@ class NeverReplaces(MemoryFiles):
 
 
 class CreatesAnyway(MemoryFiles):
-    def create(self, path: str, data: bytes) -> FileInfo:
-        return self.write(path, data)
+    def create(self, path: str, data: Content) -> FileInfo:
+        return self.write(path, b"".join(chunks(data)))
 
 
 class SaysItExists(MemoryFiles):
-    def create(self, path: str, data: bytes) -> FileInfo:
-        self.write(path, data)
+    def create(self, path: str, data: Content) -> FileInfo:
+        self.write(path, b"".join(chunks(data)))
         raise FileExists(path)
 
 

@@ -44,10 +44,10 @@ def back_up(services: BackupServices, destination: str) -> BackupReport:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "backup.zip"
         rows, tables = _write(services, file)
-        data = file.read_bytes()
-    place = backup_place(destination, now=datetime.now(UTC))
-    services.open_files(place.store).create(place.path, data)
-    return BackupReport(place.shown, len(data), tables, rows)
+        place = backup_place(destination, now=datetime.now(UTC))
+        with file.open("rb") as data:
+            made = services.open_files(place.store).create(place.path, data)
+    return BackupReport(place.shown, made.size, tables, rows)
 
 
 def _write(services: BackupServices, file: Path) -> tuple[dict[str, int], int]:

@@ -15,6 +15,7 @@ from lakebed.engines.files.moving import etag_of, move_file, remove_file
 from lakebed.engines.files.new_file import new_file
 from lakebed.engines.files.path_lock import FULL, NO_LOCKS, locked, remove_unless_held
 from lakebed.errors import BadName, FileExists, FileMissing, FileReplaced, UnsafeStore
+from lakebed.ports.files.file_content import Content
 from lakebed.ports.files.file_paths import (
     is_lock,
     is_unfinished,
@@ -63,16 +64,18 @@ class FolderFiles:
             file.seek(start)
             return file.read() if length is None else file.read(length)
 
-    def write(self, path: str, data: bytes) -> FileInfo:
-        with self._refusing(path), self._unfinished(path, data) as (unfinished, place):
+    def write(self, path: str, data: Content) -> FileInfo:
+        place = self._place(path)
+        with self._unfinished(path, place, data) as unfinished:
             seen = unfinished.stat()  # once linked, it may be removed at any time
             with locked(place, unless=NO_LOCKS):
                 unfinished.replace(place)
             _sync(place.parent)
             return _info(path, seen)
 
-    def create(self, path: str, data: bytes) -> FileInfo:
-        with self._refusing(path), self._unfinished(path, data) as (unfinished, place):
+    def create(self, path: str, data: Content) -> FileInfo:
+        place = self._place(path)
+        with self._unfinished(path, place, data) as unfinished:
             self._link(unfinished, place, path)
             _sync(place.parent)
             return _info(path, unfinished.stat())
@@ -83,7 +86,7 @@ class FolderFiles:
         """
         self._require_etag(path, etag)
         place = self._followed(path)
-        with self._refusing(path), new_file(place.parent, data) as unfinished:
+        with self._unfinished(path, place, data) as unfinished:
             seen = unfinished.stat()
             with self._requiring_locks(), locked(place):
                 self._require_etag(path, etag)
@@ -187,13 +190,11 @@ class FolderFiles:
             raise BadName("path", path, "a symbolic link leads it out of the lake")
         return Path(real)
 
-    @contextmanager
-    def _unfinished(self, path: str, data: bytes) -> Iterator[tuple[Path, Path]]:
+    def _unfinished(self, path: str, place: Path, data: Content) -> AbstractContextManager[Path]:
         """Write and sync the data to a temporary file beside its path."""
-        place = self._place(path)
-        self._make_folder(place.parent, path)
-        with new_file(place.parent, data) as unfinished:
-            yield unfinished, place
+        with self._refusing(path):
+            self._make_folder(place.parent, path)
+        return new_file(place.parent, data, refusing=lambda: self._refusing(path))
 
     def _require_etag(self, path: str, etag: str) -> None:
         if self.info(path).etag != etag:

@@ -2,24 +2,36 @@
 
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
+from lakebed.ports.files.file_content import Content, chunks
 from lakebed.ports.files.file_paths import unfinished_name
 
 
 @contextmanager
-def new_file(folder: Path, data: bytes) -> Iterator[Path]:
-    """Write and sync the data to a temporary file, which is gone after the block."""
+def new_file(
+    folder: Path, data: Content, refusing: Callable[[], AbstractContextManager[None]]
+) -> Iterator[Path]:
+    """Write and sync the data to a temporary file, which is gone after the block.
+
+    `refusing` translates errors of the disk; those of the stream of data pass as they are.
+    """
     unfinished = folder / unfinished_name()
+    with refusing():
+        file = unfinished.open("xb")
     try:
-        with unfinished.open("xb") as file:
-            file.write(data)
-            file.flush()
-            _stamp(file.fileno())
-            os.fsync(file.fileno())
-        yield unfinished
+        with file:
+            for chunk in chunks(data):
+                with refusing():
+                    file.write(chunk)
+            with refusing():
+                file.flush()
+                _stamp(file.fileno())
+                os.fsync(file.fileno())
+        with refusing():
+            yield unfinished
     finally:
         unfinished.unlink(missing_ok=True)
 

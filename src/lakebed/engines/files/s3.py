@@ -3,26 +3,41 @@
 Only `open_files` imports this module, so that a folder lake never loads obstore.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from uuid import uuid4
 
 import obstore
 from obstore.exceptions import PreconditionError
 
+from lakebed.engines.files.aws_keys import own_keys
 from lakebed.engines.files.s3_errors import answers
+from lakebed.engines.files.s3_multipart import multipart_upload, ranges
+from lakebed.engines.files.s3_requests import S3Requests
 from lakebed.engines.files.s3_store import PROBING, RequestTimeouts, open_store, working
-from lakebed.errors import FileExists, FileMissing, FileReplaced, FilesUnreachable
+from lakebed.errors import FileExists, FileMissing, FileReplaced, FilesUnreachable, MissingExtra
+from lakebed.ports.files.file_content import Content, in_parts
 from lakebed.ports.files.file_paths import require_folder, require_path, require_range
 from lakebed.ports.files.file_probe import require_atomic_writes
 from lakebed.ports.files.files import FileInfo
 from lakebed.settings import FilesSettings, Root
 
-# files up to this size are moved by reading and creating them, larger ones by the server
-_THROUGH_US = 32 * 1024 * 1024
+_MIB = 1024 * 1024
 _AT_ONCE = 1000
 _MAKER = "lakebed-maker"  # metadata by which a writer recognises its own file
+
+
+@dataclass(frozen=True)
+class TransferSizes:
+    """From which sizes on files are transferred in which way."""
+
+    part: int = 16 * _MIB  # of an upload: S3 takes 10,000 parts, at least 5 MiB each
+    through_us: int = 32 * _MIB  # a smaller file is moved by reading and creating it
+    one_copy: int = 5 * 1024 * _MIB  # a larger file is copied in parts: AWS's limit of a copy
+    copied_part: int = 512 * _MIB
 
 
 class S3Files:
@@ -30,19 +45,27 @@ class S3Files:
 
     The server writes and creates files atomically. A move has two steps: the new file appears whole
     and replaces nothing, then the old one is deleted; a crash between them leaves both, and two
-    moves of one file to two paths may both succeed. A file over 32 MiB is copied by the server
-    (AWS: up to 5 GB) on condition that the target does not exist. AWS checks that atomically;
-    SeaweedFS 4.48 checks first, so two such copies that race for one path may both seem to succeed.
+    moves of one file to two paths may both succeed. A file over 32 MiB is copied by the server,
+    over 5 GiB in parts, and one that is created from a stream over 16 MiB is uploaded in parts, all
+    on condition that the target does not exist. AWS checks that atomically; SeaweedFS 4.48 checks
+    first, so two such writers that race for one path may both seem to succeed.
     S3 cannot delete a file by its etag: a file that replaces it within the milliseconds between
     check and deletion is deleted too. The time of a file just written is by this machine's clock;
     `info` gives the server's.
     """
 
     def __init__(
-        self, root: Root, settings: FilesSettings, *, patience: RequestTimeouts | None = None
+        self,
+        root: Root,
+        settings: FilesSettings,
+        *,
+        patience: RequestTimeouts | None = None,
+        sizes: TransferSizes = TransferSizes(),  # noqa: B008 - frozen
     ) -> None:
-        self._root, self._settings = root, settings
+        self._root, self._settings, self._sizes = root, settings, sizes
         self._store = open_store(root, settings, patience or working(settings))
+        keys = own_keys(settings)
+        self._requests = S3Requests(root, settings, self.where, keys) if keys else None
 
     @property
     def where(self) -> str:
@@ -64,28 +87,24 @@ class S3Files:
         with self._asking(path):
             return bytes(obstore.get_range(self._store, require_path(path), start=start, end=end))
 
-    def write(self, path: str, data: bytes) -> FileInfo:
+    def write(self, path: str, data: Content) -> FileInfo:
+        small, parts = self._small_or_parts(data)
+        if parts is not None:
+            return self._upload(require_path(path), parts, replaces=True)
         with self._asking(path):
-            return _written(path, data, obstore.put(self._store, require_path(path), data)["e_tag"])
+            put = obstore.put(self._store, require_path(path), small)
+        return _written(path, small, put["e_tag"])
 
-    def create(self, path: str, data: bytes) -> FileInfo:
-        maker = uuid4().hex
-        try:
-            return self._put_new(path, data, maker)
-        except (FileExists, FilesUnreachable):
-            # The response to an earlier attempt may have been lost: the file says who made it.
-            if made := self._made_by(path, maker):
-                return made
-            raise
+    def create(self, path: str, data: Content) -> FileInfo:
+        small, parts = self._small_or_parts(data)
+        if parts is None:
+            return self._made(path, lambda maker: self._put_new(path, small, maker))
+        if self._etag(path) is not None:
+            raise FileExists(path)  # before everything is uploaded in vain
+        return self._upload(require_path(path), parts)
 
     def replace(self, path: str, data: bytes, *, etag: str) -> FileInfo:
-        maker = uuid4().hex
-        try:
-            return self._put_instead(path, data, etag, maker)
-        except (FileReplaced, FileMissing, FilesUnreachable):
-            if made := self._made_by(path, maker):  # as in `create`
-                return made
-            raise
+        return self._made(path, lambda maker: self._put_instead(path, data, etag, maker))
 
     def info(self, path: str) -> FileInfo:
         with self._asking(path):
@@ -121,14 +140,13 @@ class S3Files:
         source = self.info(path)
         if etag not in {None, source.etag}:
             raise FileMissing(path)
-        if source.size <= _THROUGH_US:
-            moved = self.create(to, self._read_if(path, source.etag))
+        by_server = source.size > self._sizes.through_us
+        if by_server:
+            moved = self._copy(source, require_path(to))
         else:
-            with self._asking(to):
-                obstore.copy(self._store, require_path(path), require_path(to), overwrite=False)
-            moved = self.info(to)
+            moved = self.create(to, self._read_if(path, source.etag))
         now = self._etag(path)
-        if now is None or (now != source.etag and source.size > _THROUGH_US):
+        if now is None or (now != source.etag and by_server):
             # another move was first, or the server may have copied a file that replaced it
             self.delete(to)
             raise FileMissing(path)
@@ -157,6 +175,60 @@ class S3Files:
             return self.info(path).etag
         except FileMissing:
             return None
+
+    def _small_or_parts(self, data: Content) -> tuple[bytes, Iterator[bytes] | None]:
+        """Bytes for a single request, or else the parts of a large stream."""
+        if isinstance(data, bytes):
+            return data, None
+        parts = in_parts(data, self._sizes.part)
+        first = next(parts)
+        if len(first) < self._sizes.part:
+            return first, None
+        if self._requests is None:  # obstore alone knows the machine's credentials
+            return b"".join([first, *parts]), None
+        return b"", chain([first], parts)
+
+    def _made(self, path: str, put: Callable[[str], FileInfo]) -> FileInfo:
+        maker = uuid4().hex
+        try:
+            return put(maker)
+        except (FileExists, FileReplaced, FileMissing, FilesUnreachable):
+            # The response to an earlier attempt may have been lost: the file says who made it.
+            if made := self._made_by(path, maker):
+                return made
+            raise
+
+    def _upload(self, path: str, parts: Iterator[bytes], *, replaces: bool = False) -> FileInfo:
+        def put(maker: str) -> FileInfo:
+            with multipart_upload(self._signed(), path, metadata={_MAKER: maker}) as upload:
+                for part in parts:
+                    upload.add(part)
+                upload.complete(replaces=replaces)
+            return self.info(path) if replaces else self._own(path, maker)
+
+        return self._made(path, put)
+
+    def _copy(self, source: FileInfo, to: str) -> FileInfo:
+        """Let the server copy a file on condition that no file is at the new path."""
+        if source.size > self._sizes.one_copy:
+            return self._made(to, lambda maker: self._copy_in_parts(source, to, maker))
+        with self._asking(to):
+            obstore.copy(self._store, source.path, to, overwrite=False)
+        return self.info(to)
+
+    def _copy_in_parts(self, source: FileInfo, to: str, maker: str) -> FileInfo:
+        if self._etag(to) is not None:
+            raise FileExists(to)
+        with multipart_upload(self._signed(), to, metadata={_MAKER: maker}) as upload:
+            for start, end in ranges(source.size, self._sizes.copied_part):
+                upload.copy(source.path, source.etag, start, end)
+            upload.complete()
+        return self._own(to, maker)
+
+    def _signed(self) -> S3Requests:
+        if self._requests is None:
+            raise MissingExtra("aws", "moving a file over 5 GiB with the machine's own credentials")
+        return self._requests
 
     def _put_new(self, path: str, data: bytes, maker: str) -> FileInfo:
         with self._asking(path):
@@ -195,6 +267,15 @@ class S3Files:
             if ours
             else None
         )
+
+    def _own(self, path: str, maker: str) -> FileInfo:
+        """The file that we made; `FileExists` if a server that checks first let another replace
+        it.
+        """
+        made = self._made_by(path, maker)
+        if made is None:
+            raise FileExists(path)
+        return made
 
     def _sorted(self, folder: str) -> tuple[FileInfo, ...]:
         with self._asking(folder):

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from lakebed.ports.files.file_content import Content
+
 
 @dataclass(frozen=True)
 class FileInfo:
@@ -40,13 +42,17 @@ class Files(Protocol):
         """The bytes of a file, or of a range of it; `FileMissing` if it does not exist."""
         ...
 
-    def write(self, path: str, data: bytes) -> FileInfo:
-        """Create or replace a file; readers see the old or the new content, never a part."""
+    def write(self, path: str, data: Content) -> FileInfo:
+        """Create or replace a file; readers see the old or the new content, never a part.
+
+        A stream is written as it is read, with a bounded part of it in memory. If it raises an
+        error, that error is raised, and the file stays as it was.
+        """
         ...
 
-    def create(self, path: str, data: bytes) -> FileInfo:
+    def create(self, path: str, data: Content) -> FileInfo:
         """Create a file that does not exist; of several creators exactly one succeeds, the others
-        get `FileExists`.
+        get `FileExists`. A stream is treated as by `write`.
         """
         ...
 
