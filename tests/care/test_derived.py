@@ -176,6 +176,16 @@ def test_listings_leave_derived_tables_out_and_their_full_name_finds_them(cared:
     assert lake.query(f"SELECT count(*) AS n FROM {NAME}").to_arrow()["n"].to_pylist() == [2]
 
 
+def test_no_manual_change_touches_a_derived_table(cared: CareLake) -> None:
+    name, before = derive(cared), cared.meta(MV)
+    with pytest.raises(BadName, match="hidden"):
+        cared.lake.write(name.name, ids([9]))
+    for change in (f"DELETE FROM {NAME}", f"ALTER TABLE {NAME} ADD COLUMN x INT"):
+        with pytest.raises(BadName, match="hidden"):
+            cared.lake.execute(change)
+    assert cared.meta(MV) == before
+
+
 def test_no_table_of_a_user_takes_a_hidden_name(cared: CareLake) -> None:
     cared.make("silver.orders", [1])
     tables = cared.lake.tables

@@ -16,6 +16,7 @@ from lakebed.pipelines.running.manual import (
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import RunRecord
 from lakebed.sql import read_change
+from lakebed.tables.operations.naming import shown_name
 
 
 def write_rows(
@@ -38,12 +39,12 @@ def execute_statement(
     find: Callable[[str], TableName],
     gates: bool = True,
 ) -> RunRecord:
-    """Run one INSERT, UPDATE, DELETE, MERGE or ALTER TABLE."""
+    """Run one INSERT, UPDATE, DELETE, MERGE or ALTER TABLE; `BadName` if its table is hidden."""
     services.placement.require_relocated()
     statement = read_change(text)
     # without the catalog's name
     parts = statement.target[1:] if len(statement.target) == 4 else statement.target
-    table = find(".".join(f"`{part}`" if "." in part else part for part in parts))
+    table = shown_name(find(".".join(f"`{part}`" if "." in part else part for part in parts)))
     if statement.kind == "alter":
         return alter_manually(Build({}, services, RunOptions()), table, statement)
     return _apply(services, table, WriteOptions(), ManualChange(statement=statement), gates=gates)
