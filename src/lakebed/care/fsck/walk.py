@@ -15,7 +15,7 @@ from lakebed.care.fsck.files import (
     to_read,
     wrong_size,
 )
-from lakebed.care.fsck.plan import folders_without_tables, lost_catalog, unreached
+from lakebed.care.fsck.folders import folders_without_tables, lost_catalog, unreached
 from lakebed.care.fsck.services import FsckServices
 from lakebed.care.fsck.spec import Finding
 from lakebed.errors import FileMissing
