@@ -10,7 +10,9 @@ import pytest
 from scripts.reference import listed_commands
 from typer.testing import CliRunner
 
+from lakebed import open as lakebed_open
 from lakebed.cli.main import app
+from lakebed.names import TableName
 from tests.cli.json_shapes import Line, described, differences
 from tests.support.lakes.shop import lakebed, make_shop, write
 
@@ -158,6 +160,12 @@ def _release(answers: Answers) -> None:
 def _keep(answers: Answers, folder: Path) -> None:
     ask = answers.ask
     ask("care --settings", "care", "--settings")
+    with lakebed_open(str(answers.lake)) as lake:
+        lake.stores.events.follow("mirror")
+        lake.stores.events.protect("gone", TableName("shop", "gold", "total"), [1])
+    ask("follower ls", "follower", "ls")
+    ask("follower remove", "follower", "remove", "gone")
+    ask("follower remove", "follower", "remove", "mirror")
     leave_a_dead_run(answers.lake)
     ask("fsck", "fsck")
     ask("care", "care", "--dry-run")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lakebed.query.results.log import QueryLog
 
 Report = Callable[[str], None]
-_NOUNS = ("tables", "pipelines", "zones", "runs")
+_NOUNS = ("tables", "pipelines", "zones", "runs", "followers")
 _BUILT_ON_STORES = (*_NOUNS, "_placement", "_table_services", "_run_services")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.app.upkeep import LakeUpkeep
 from lakebed.names import TableName
-from lakebed.tables import Tables
+from lakebed.tables import Followers, Tables
 
 if TYPE_CHECKING:
     from lakebed.landing import Zones
@@ -54,6 +54,11 @@ class Lake(LakeUpkeep):
         from lakebed.pipelines import Runs
 
         return Runs(self._run_services)
+
+    @cached_property
+    def followers(self) -> Followers:
+        """Whoever keeps something in step with the lake's tables."""
+        return Followers(self.stores.events)
 
     # -- manual changes
 

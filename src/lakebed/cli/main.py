@@ -24,6 +24,7 @@ from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import DebugOption, JsonOption, LakeOption, QuietOption
 from lakebed.cli.pipeline import noun as pipeline
 from lakebed.cli.sql import command as sql
+from lakebed.cli.table import followers
 from lakebed.cli.table import noun as table
 
 app = typer.Typer(
@@ -65,7 +66,7 @@ for commands in (
     *(init, doctor, ls, demo),
     *(run, preview, runs, lineage, pipeline),
     *(query, sql, query_log),
-    *(table, zone, care, fsck, backup),
+    *(table, zone, followers, care, fsck, backup),
 ):
     commands.add_to(app)
 

@@ -39,6 +39,7 @@ from lakebed.tables.following.changes import (
     states_after,
 )
 from lakebed.tables.following.follower import Follower, FollowerLook
+from lakebed.tables.following.followers import Followers, FollowerSummary
 from lakebed.tables.history.compare import compare
 from lakebed.tables.history.diff import ColumnChange, ColumnFigures, Example, TableDiff
 from lakebed.tables.history.points import find_point, published_snapshots
@@ -105,6 +106,8 @@ __all__ = [
     "Example",
     "Follower",
     "FollowerLook",
+    "FollowerSummary",
+    "Followers",
     "HeldLease",
     "HistoryEntry",
     "LeaseWait",

@@ -10,8 +10,9 @@ import pytest
 
 from lakebed.app import Lake
 from lakebed.app.fsck import fsck_services
+from lakebed.care.fsck import Finding
 from lakebed.care.fsck.walk import Inventory, walk_tables
-from lakebed.errors import DamagedTable, UsageError
+from lakebed.errors import DamagedTable, UnknownName, UsageError
 from lakebed.names import TableName, new_run_id
 from lakebed.pipelines.planning.hidden_tables import hidden_table
 from lakebed.pipelines.releases.content import object_path
@@ -279,15 +280,53 @@ def test_a_hidden_table_of_a_dead_run_goes_unless_others_use_its_folder(kept: Ke
     assert kept.bench.rows(table) == before
 
 
-def test_holds_of_tables_that_are_no_more_are_given_back(kept: Kept) -> None:
-    table = kept.table()
-    events = kept.lake.stores.events
-    events.protect("mirror", TableName("shop", "silver", "gone"), [1])
+def test_repair_releases_no_protection_that_somebody_may_need(kept: Kept) -> None:
+    """It released those of dropped tables, which can be restored, and of renamed ones."""
+    events, table, dropped = kept.lake.stores.events, kept.table(), kept.table("dropped")
+    lost = TableName("shop", "silver", "lost")
+    events.follow("mirror")
+    events.protect("mirror", table, [1])
+    events.protect("reader", lost, [1], seconds=3600)
+    events.protect("unknown", lost, [1])  # its table may come back by --rebuild-catalog
+    head = kept.lake.tables.describe(dropped).head()
+    assert head
+    events.protect("unknown", dropped, [head.id])
+    kept.lake.tables.drop(dropped)
+    needed = events.protected()
+    events.protect("nobody", table, [1])
+    checked = kept.check(repair=True)
+    assert [one.repair for one in checked.repairs] == [f"release what nobody protects of {table}"]
+    assert events.protected() == needed
+    said = [one for one in checked.findings if one.kind == "protection without follower"]
+    assert [(one.where, one.repair) for one in said] == [("unknown", None)]
+
+
+def test_a_follower_that_is_gone_is_reported_until_it_is_removed(kept: Kept) -> None:
+    """Events wait for it for ever, and what it protects never expires."""
+    events, table = kept.lake.stores.events, kept.table()
     head = kept.lake.tables.describe(table).head()
     assert head
+    events.follow("mirror")
     events.protect("mirror", table, [head.id])
-    kept.check(repair=True)
-    assert [(hold.table, hold.snapshot) for hold in events.protected()] == [(table, head.id)]
+    kept.lake.tables.tag(table, "q1")
+
+    def said(*, repair: bool = False) -> list[Finding]:
+        findings = kept.check(repair=repair).findings
+        return [one for one in findings if "follower" in one.kind]
+
+    assert said() == []
+    with kept.lake.stores.database.writing() as connection:
+        for name in ("lakebed_followers", "lakebed_events"):
+            connection.exec_driver_sql(f"UPDATE {name} SET at = 0")
+    (found,) = said(repair=True)
+    assert (found.kind, found.where) == ("silent follower", "mirror")
+    assert len(events.protected()) == 1
+    assert found.advice.endswith("lakebed follower remove mirror")
+    with pytest.raises(UnknownName, match="mirro'"):
+        kept.lake.followers.remove("mirro")
+    removed = kept.lake.followers.remove("mirror")
+    assert (removed.registered, removed.protected_snapshots) == (True, 1)
+    assert (said(), events.protected(), kept.lake.followers.list()) == ([], (), ())
 
 
 def test_a_dropped_table_is_looked_after_too(kept: Kept) -> None:

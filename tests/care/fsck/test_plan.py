@@ -10,7 +10,7 @@ from lakebed.care.fsck.newer import newer
 from lakebed.care.fsck.plan import FsckState, judge
 from lakebed.care.fsck.pointing import Replacement, replacement
 from lakebed.care.fsck.rebuild import plan_rebuild
-from lakebed.care.fsck.spec import GiveBack, Heal, PipelineInventory, Purge, Repair, Settle, Unpin
+from lakebed.care.fsck.spec import Heal, PipelineInventory, Purge, Repair, Settle, Unpin
 from lakebed.names import TableName
 from lakebed.ports import (
     MAIN,
@@ -226,14 +226,12 @@ def derived(source: str, *refs: str) -> TableMetadata:
             ),
             {"dead pin": Unpin(("r1",))},
         ),
-        (FsckState({ORDERS: branched()}, holds=(SnapshotProtection("mirror", ORDERS, 7),)), {}),
         (
-            FsckState({ORDERS: branched()}, holds=(SnapshotProtection("mirror", ORDERS, 8),)),
-            {"dead hold": None},
-        ),
-        (
-            FsckState({ORDERS: branched()}, holds=(SnapshotProtection("m", HIDDEN, 8),)),
-            {"dead hold": GiveBack("m", HIDDEN)},
+            FsckState(
+                {ORDERS: branched(), HIDDEN: branched()},
+                holds=(SnapshotProtection("mirror", HIDDEN, 7),),
+            ),
+            {"left-over table": None},
         ),
         (
             FsckState(

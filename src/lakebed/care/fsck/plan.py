@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from lakebed.care.fsck.spec import (
     Finding,
-    GiveBack,
     Heal,
     PipelineInventory,
     Purge,
@@ -46,6 +45,12 @@ class FsckState:
         return frozenset(self.tables) | self.damaged
 
     @property
+    def protected(self) -> frozenset[TableName]:
+        """Tables of which somebody needs a snapshot."""
+        pinned = {pin.table for pin in self.pins if pin.running}
+        return frozenset(pinned | {one.table for one in self.holds})
+
+    @property
     def alive(self) -> frozenset[str]:
         """Ids of runs that may still be active."""
         return frozenset(record.run_id for record in self.running if record.table in self.leased)
@@ -60,7 +65,6 @@ def judge(state: FsckState) -> tuple[Finding, ...]:
         *_derived(state),
         *_unsettled(state),
         *_pins(state),
-        *_holds(state),
         *_ledger(state),
         *_pipelines(state),
     )
@@ -95,13 +99,15 @@ def _hidden(state: FsckState) -> Iterator[Finding]:
         found = run_of_hidden(table.name)
         if found is None or found in state.alive or table in named:
             continue
-        safe = table not in state.shared and table not in state.damaged
-        what = f"a hidden table of the run {short_id(found)}, which has ended" + (
-            "" if safe else "; other tables use its folder"
-        )
-        yield Finding(
-            "left-over table", "warning", str(table), what, Purge(table) if safe else None
-        )
+        what = f"a hidden table of the run {short_id(found)}, which has ended"
+        if table in state.shared | state.damaged:
+            what = f"{what}; other tables use its folder"
+        elif table in state.protected:
+            what = f"{what}; a snapshot of it is protected"
+        else:
+            yield Finding("left-over table", "warning", str(table), what, Purge(table))
+            continue
+        yield Finding("left-over table", "warning", str(table), what)
 
 
 def _derived(state: FsckState) -> Iterator[Finding]:
@@ -141,24 +147,6 @@ def _pins(state: FsckState) -> Iterator[Finding]:
             f"{len(dead)} ended runs still pin snapshots",
             Unpin(tuple(dead)),
         )
-
-
-def _holds(state: FsckState) -> Iterator[Finding]:
-    for hold in state.holds:
-        if hold.table not in state.known:
-            what = f"{hold.holder} holds snapshot {hold.snapshot} of a table that is no more"
-            yield Finding(
-                "dead hold", "warning", str(hold.table), what, GiveBack(hold.holder, hold.table)
-            )
-        elif hold.table in state.tables and hold.snapshot not in state.tables[hold.table].snapshots:
-            what = f"{hold.holder} holds snapshot {hold.snapshot}, which is no more"
-            yield Finding(
-                "dead hold",
-                "warning",
-                str(hold.table),
-                what,
-                advice="The holder gives it back when it next reads on.",
-            )
 
 
 def _ledger(state: FsckState) -> Iterator[Finding]:

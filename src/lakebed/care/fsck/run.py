@@ -8,6 +8,7 @@ from typing import assert_never
 
 from lakebed.care.fsck.lost import with_repair
 from lakebed.care.fsck.plan import FsckState, each_once, judge
+from lakebed.care.fsck.protections import judge_protections, read_protections, release_dead
 from lakebed.care.fsck.services import FsckServices
 from lakebed.care.fsck.spec import (
     SAMPLE,
@@ -74,6 +75,7 @@ def check(services: FsckServices, *, sample: int | None) -> FsckReport:
     for gone in services.catalog.dropped():
         findings += walk_table(services, inventory, gone.pointer, dropped=True)
     findings += judge(_state(services, inventory))
+    findings += judge_protections(read_protections(services))
     if not moved:
         findings += judge_folders(
             inventory, any_table=bool(pointers) or bool(services.catalog.dropped())
@@ -199,8 +201,8 @@ def _do(services: FsckServices, repair: Repair) -> None:
             _clear_stage(services, folder, run_id)
         case Unpin(run_ids):
             services.records.unpin(run_ids)
-        case GiveBack(holder, table):
-            services.events.unprotect(holder, table)
+        case GiveBack():
+            release_dead(services, repair)
         case Settle():
             settle_publications(services.catalog)
         case _:

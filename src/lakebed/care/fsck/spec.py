@@ -12,8 +12,9 @@ FindingKind = Literal[
     "damaged database", "lost catalog", "moved lake", "damaged metadata", "missing file",
     "wrong size", "damaged file", "changed file", "damaged dropped table", "folder without table",
     "unreached files", "stale branch", "dead run", "left-over table", "divided publication",
-    "dead pin", "dead hold", "ledger of unknown table", "table without pipeline",
-    "pipeline without table", "bad pipeline", "damaged release", "derived table without source",
+    "dead pin", "dead protection", "protection without follower", "silent follower",
+    "ledger of unknown table", "table without pipeline", "pipeline without table",
+    "bad pipeline", "damaged release", "derived table without source",
 ]  # fmt: skip
 # how many data files, and how many metadata files, a check reads in full by default
 SAMPLE = 200
@@ -82,13 +83,15 @@ class Unpin:
 
 @dataclass(frozen=True)
 class GiveBack:
-    """Remove a holder's protection of snapshots of a table that no longer exists."""
+    """Release what a holder protects of a table, if nobody can need it: none of these snapshots
+    exists, and the holder is no follower.
+    """
 
     holder: str
     table: TableName
 
     def __str__(self) -> str:
-        return f"give back what {self.holder} holds of {self.table}"
+        return f"release what {self.holder} protects of {self.table}"
 
 
 @dataclass(frozen=True)
