@@ -82,6 +82,25 @@ def tables_are_made_and_written_in_one_commit_each_with_the_runs_id(
     assert ("purpose", "test") in rows(compute, f"SHOW TBLPROPERTIES {table}")
 
 
+def rows_that_match_a_condition_are_replaced_in_one_commit(compute: Compute, folder: Path) -> None:
+    table, branch = "lake.shop.silver.parts", "lake.shop.silver.parts.branch_run_1"
+    made = "SELECT * FROM VALUES (1L, 'a'), (2L, 'b'), (3L, NULL) AS s(id, `odd v`)"
+    compute.create_table(compute.query(made), table, location=None, properties={})
+    compute.execute(f"ALTER TABLE {table} CREATE BRANCH run_1")
+    arriving = compute.query("SELECT 'A' AS `odd v`, 7L AS id UNION ALL SELECT NULL, 8L")
+    compute.overwrite(arriving, branch, where="`odd v` <> 'b' -- or NULL")
+    assert rows(compute, f"SELECT * FROM {branch}") == [(2, "b"), (3, None), (7, "A"), (8, None)]
+    compute.overwrite(compute.query(f"{made} WHERE id < 0"), branch, where="id IN (2, 7)")
+    assert rows(compute, f"SELECT * FROM {branch}") == [(3, None), (8, None)]
+    compute.overwrite(compute.query("SELECT 9L AS id"), branch, where="id = 8")
+    assert rows(compute, f"SELECT * FROM {branch}") == [(3, None), (9, None)]
+    assert rows(compute, f"SELECT * FROM {table}") == rows(compute, made)
+    stamped = f"SELECT count(*) FROM {table}.snapshots WHERE summary['{RUN_ID}'] = 'run'"
+    assert rows(compute, stamped) == [(4,)]
+    with pytest.raises(RunFailed):
+        compute.overwrite(arriving, branch, where="nothing = 1")
+
+
 def a_frame_is_computed_once_into_files(compute: Compute, folder: Path) -> None:
     paths = compute.materialize(compute.query(NAMED))
     group = FileGroup("parquet", paths, {}, ID_V)
@@ -129,6 +148,7 @@ CONTRACT: tuple[Callable[[Compute, Path], None], ...] = (
     frames_are_given_columns_and_put_together_by_name,
     rows_of_other_libraries_come_in_whole,
     tables_are_made_and_written_in_one_commit_each_with_the_runs_id,
+    rows_that_match_a_condition_are_replaced_in_one_commit,
     a_frame_is_computed_once_into_files,
     landing_files_are_inferred_checked_and_read,
     unreadable_landing_files_are_reported_not_raised,

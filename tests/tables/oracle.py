@@ -12,6 +12,7 @@ from lakebed.tables.merging.strategies import (
     FullRefresh,
     Incremental,
     InsertOverwrite,
+    OverwriteWhere,
     Scd2,
     SoftDelete,
     Strategy,
@@ -32,6 +33,8 @@ def expected(
     match strategy:
         case FullRefresh():
             return [blank | row for row in batch]
+        case OverwriteWhere():
+            raise AssertionError("its condition is SQL: see conditions.py")
         case AppendOnly():
             return table + [blank | row for row in batch]
         case DeleteInsert():

@@ -70,6 +70,7 @@ class Lake(LakeUpkeep):
         mode: str = "append",
         key: str | Sequence[str] = (),
         order: str | None = None,
+        where: str | None = None,
         on_schema_change: str = "fail",
         gates: bool = True,
     ) -> "RunRecord":
@@ -78,11 +79,14 @@ class Lake(LakeUpkeep):
 
         `mode` is a strategy: append, overwrite, merge (with `key`, and `order` to tell the newer of
         two rows) … A table that does not exist is created. If this raises, the table is as it was.
+
+        `where` is a condition in Spark's SQL, for mode overwrite: only rows that match it are
+        replaced, and rows of the frame that do not match it are refused.
         """
         from lakebed.pipelines.running.manual import WriteOptions, keys_given
         from lakebed.pipelines.running.manual_writes import write_rows
 
-        options = WriteOptions(mode, keys_given(key), order, on_schema_change)
+        options = WriteOptions(mode, keys_given(key), order, on_schema_change, where)
         return write_rows(self._run_services, self.tables.target(name), frame, options, gates=gates)
 
     def execute(self, statement: str, *, gates: bool = True) -> "RunRecord":

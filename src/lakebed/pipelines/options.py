@@ -37,6 +37,11 @@ class ManualChange:
     frame: Any = None
     statement: ChangeStatement | None = None
 
+    @property
+    def readable_once(self) -> bool:
+        """Whether the rows are gone once they were read, as those of an Arrow reader."""
+        return hasattr(self.frame, "read_next_batch")
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:

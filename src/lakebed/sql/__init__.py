@@ -3,6 +3,7 @@
 from lakebed.sql.change import ChangeStatement, read_change
 from lakebed.sql.checking.check import CheckedQuery, check_query
 from lakebed.sql.checking.gate import refuse_bare_count
+from lakebed.sql.condition import RowCondition, check_condition
 from lakebed.sql.lineage.lineage import ColumnSource, column_lineage
 from lakebed.sql.lineage.passing import NOTHING_PASSED, PassedColumns, passed_columns
 
@@ -12,6 +13,8 @@ __all__ = [
     "CheckedQuery",
     "ColumnSource",
     "PassedColumns",
+    "RowCondition",
+    "check_condition",
     "check_query",
     "column_lineage",
     "passed_columns",

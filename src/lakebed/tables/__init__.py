@@ -63,13 +63,26 @@ from lakebed.tables.merging.matches import (
     refuse_duplicate_keys,
 )
 from lakebed.tables.merging.merge import write_statement
+from lakebed.tables.merging.overwrite import (
+    OverwriteMerge,
+    outside_examples,
+    outside_query,
+    overwrite_merge,
+    refuse_outside,
+)
 from lakebed.tables.merging.owned_columns import (
     guess_owned_columns,
     own_columns_summary,
     owned_columns,
     require_compatible_strategy,
 )
-from lakebed.tables.merging.strategies import ALIASES, STRATEGIES, Scd2, Strategy
+from lakebed.tables.merging.strategies import (
+    ALIASES,
+    STRATEGIES,
+    OverwriteWhere,
+    Scd2,
+    Strategy,
+)
 from lakebed.tables.moved_lake import MovedTables, require_relocated, table_folder
 from lakebed.tables.operations.alters import altered_event, settle_alters
 from lakebed.tables.placement import USED_MARKER, TablePlacement
@@ -112,6 +125,8 @@ __all__ = [
     "HistoryEntry",
     "LeaseWait",
     "MovedTables",
+    "OverwriteMerge",
+    "OverwriteWhere",
     "PartitionField",
     "PublishRequest",
     "Renames",
@@ -157,6 +172,9 @@ __all__ = [
     "offending_keys_query",
     "on_branch",
     "order_statement",
+    "outside_examples",
+    "outside_query",
+    "overwrite_merge",
     "own_columns_summary",
     "owned_columns",
     "parse_partition_field",
@@ -172,6 +190,7 @@ __all__ = [
     "publish",
     "published_snapshots",
     "refuse_duplicate_keys",
+    "refuse_outside",
     "rename_conflict",
     "rename_strategy_columns",
     "require_compatible_strategy",

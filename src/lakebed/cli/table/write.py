@@ -48,6 +48,7 @@ def execute(
 _WRITE = """
 lakebed table write shop.gold.targets targets.csv
 lakebed table write orders corrections.parquet --mode merge --key order_id
+lakebed table write orders germany.csv --mode overwrite --where "country = 'DE'"
 """
 
 
@@ -73,6 +74,14 @@ def write(
     order: Annotated[
         str | None, typer.Option("--order", help="Column that tells which of two rows is newer.")
     ] = None,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            "--where",
+            help="With --mode overwrite: replace only the rows that match this condition, in Spark"
+            " SQL. All rows of the file must match it.",
+        ),
+    ] = None,
     on_schema_change: Annotated[
         str, typer.Option("--on-schema-change", help="fail, append or sync.")
     ] = "fail",
@@ -89,6 +98,7 @@ def write(
             mode=mode,
             key=key or (),
             order=order,
+            where=where,
             on_schema_change=on_schema_change,
             gates=not no_gates,
         )

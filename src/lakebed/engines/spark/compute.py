@@ -7,7 +7,8 @@ from lakebed.engines.spark.failures import answering
 from lakebed.engines.spark.frame_columns import conform, union
 from lakebed.engines.spark.frames import Staging, as_frame
 from lakebed.engines.spark.landing.landing_reader import SparkLandingReader
-from lakebed.engines.spark.types import column_type
+from lakebed.engines.spark.overwrite import overwrite_where
+from lakebed.engines.spark.types import fields_of
 from lakebed.ports import RUN_ID, Field
 
 if TYPE_CHECKING:
@@ -45,10 +46,7 @@ class SparkCompute:
 
     def fields(self, frame: "DataFrame") -> tuple[Field, ...]:
         with answering():
-            return tuple(
-                Field(field.name, column_type(field.dataType).spark)
-                for field in frame.schema.fields
-            )
+            return fields_of(frame)
 
     def create_view(self, frame: "DataFrame", view: str) -> None:
         with answering():
@@ -92,11 +90,14 @@ class SparkCompute:
         with answering():
             frame.writeTo(target).append()
 
-    def overwrite(self, frame: "DataFrame", target: str) -> None:
+    def overwrite(self, frame: "DataFrame", target: str, *, where: str | None = None) -> None:
         from pyspark.sql.functions import lit
 
         with answering():
-            frame.writeTo(target).overwrite(lit(True))
+            if where is None:
+                frame.writeTo(target).overwrite(lit(True))
+            else:
+                overwrite_where(frame, target, where)
 
     def union(self, frames: "Sequence[DataFrame]") -> "DataFrame":
         with answering():

@@ -2,9 +2,11 @@
 
 from typing import TYPE_CHECKING
 
+from lakebed.ports import Field
 from lakebed.types import Array, ColumnType, Map, Struct, parse_type
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
     from pyspark.sql.types import DataType
 
 
@@ -19,3 +21,10 @@ def column_type(type_: "DataType") -> ColumnType:
     if isinstance(type_, StructType):
         return Struct(tuple((field.name, column_type(field.dataType)) for field in type_.fields))
     return parse_type(type_.simpleString(), strict=False)
+
+
+def fields_of(frame: "DataFrame") -> tuple[Field, ...]:
+    """The columns of a frame."""
+    return tuple(
+        Field(field.name, column_type(field.dataType).spark) for field in frame.schema.fields
+    )

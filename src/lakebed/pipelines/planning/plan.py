@@ -157,4 +157,4 @@ def is_staged(strategy: Strategy) -> bool:
     """Whether the result is computed into a hidden table first: wherever a MERGE would read it more
     than once.
     """
-    return strategy.strategy not in {"full_refresh", "append_only"}
+    return strategy.strategy not in {"full_refresh", "overwrite_where", "append_only"}

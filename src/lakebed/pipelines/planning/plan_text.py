@@ -36,6 +36,7 @@ _POLICIES = {
 }
 _STRATEGIES = {
     "full_refresh": "replace all rows",
+    "overwrite_where": "replace the rows that match the condition",
     "incremental": "insert new keys and update existing ones",
     "append_only": "add the rows",
     "delete_insert": "replace all rows of the arriving keys",

@@ -15,8 +15,8 @@ from lakebed.pipelines.running.builds.build_request import Build, hold_table
 from lakebed.pipelines.running.heal import heal
 from lakebed.ports import RunRecord
 from lakebed.settings import reason
-from lakebed.sql import ChangeStatement
-from lakebed.tables import ALIASES, STRATEGIES, Strategy, altered_event
+from lakebed.sql import ChangeStatement, check_condition
+from lakebed.tables import ALIASES, STRATEGIES, OverwriteWhere, Strategy, altered_event
 
 BY_HAND = "by hand"
 MODES = {**ALIASES, **{name: name for name in STRATEGIES}, "overwrite": "full_refresh"}
@@ -24,14 +24,15 @@ MODES = {**ALIASES, **{name: name for name in STRATEGIES}, "overwrite": "full_re
 
 @dataclass(frozen=True)
 class WriteOptions:
-    """How rows are written: the strategy, the key, the column that says which row is newer, and
-    whether new columns are added.
+    """How rows are written: the strategy, the key, the column that says which row is newer,
+    whether new columns are added, and which rows are replaced.
     """
 
     mode: str = "append"
     key: tuple[str, ...] = ()
     order: str | None = None
     on_schema_change: str = "fail"
+    where: str | None = None
 
 
 def manual_spec(
@@ -53,6 +54,8 @@ def manual_spec(
     if pipeline and pipeline.config.contract:
         given |= {"contract": True, "columns": pipeline.config.columns}
     config, strategy = _configured(given)
+    if manner.where is not None:
+        strategy = _overwrite_where(manner.where, strategy)
     return PipelineSpec(
         table=table,
         folder=pipeline.folder if pipeline else "",
@@ -71,6 +74,15 @@ def manual_spec(
     )
 
 
+def _overwrite_where(where: str, strategy: Strategy) -> Strategy:
+    if strategy.strategy != "full_refresh":
+        raise UsageError(
+            f"a write with mode {strategy.strategy}: where: only mode overwrite takes a condition.",
+            next="Leave where out, or set mode to overwrite.",
+        )
+    return OverwriteWhere(where=check_condition(where).text)
+
+
 def _configured(given: dict[str, Any]) -> tuple[PipelineConfig, Strategy]:
     try:
         config = PipelineConfig.model_validate(given)
@@ -86,6 +98,9 @@ def _configured(given: dict[str, Any]) -> tuple[PipelineConfig, Strategy]:
 def apply_manual_change(build: Build, spec: PipelineSpec) -> RunRecord:
     """Carry out a change and publish it; if it fails, the error is raised and nothing changed."""
     outcome = attempt_until(build, spec)
+    change = build.options.manual_change
+    if outcome.error and outcome.error.overtaken and change and change.readable_once:
+        outcome.error.next = "Write it again; these rows could be read only once."
     if outcome.error:
         raise _in_own_words(outcome.error)
     return outcome.record

@@ -85,8 +85,14 @@ class Compute(Protocol):
         """Add rows to a table or branch in one commit; columns are matched by name."""
         ...
 
-    def overwrite(self, frame: Frame, target: str) -> None:
-        """Replace all rows of a table or branch in one commit; an empty frame empties it."""
+    def overwrite(self, frame: Frame, target: str, *, where: str | None = None) -> None:
+        """Replace all rows of a table or branch in one commit, or those for which a condition is
+        true; an empty frame only removes them.
+
+        `where` is SQL over the table's columns; rows for which it is NULL stay. It gives the same
+        answer whenever it is asked, and the frame the same rows: both may be computed several
+        times. Columns that the frame lacks are NULL.
+        """
         ...
 
     def close(self) -> None:

@@ -61,7 +61,7 @@ def refuse_words(reading: LexedText) -> None:
     source = reading.source
     _refuse_no_query(reading)
     _refuse_substitution(source, reading.text)
-    _refuse_unbalanced(source, reading.tokens)
+    refuse_unbalanced(source, reading.tokens)
     for index in range(len(reading.tokens)):
         if error := _wrong_word(source, reading.tokens, index):
             raise error
@@ -101,7 +101,8 @@ def _refuse_substitution(source: SourceText, text: str) -> None:
         )
 
 
-def _refuse_unbalanced(source: SourceText, tokens: tuple[Token, ...]) -> None:
+def refuse_unbalanced(source: SourceText, tokens: tuple[Token, ...]) -> None:
+    """Refuse brackets that do not belong together."""
     closing = {")": "(", "]": "["}
     opened: list[Token] = []
     for token in tokens:

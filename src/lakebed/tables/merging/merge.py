@@ -16,6 +16,7 @@ from lakebed.tables.merging.strategies import (
     FullRefresh,
     Incremental,
     InsertOverwrite,
+    OverwriteWhere,
     Scd2,
     SoftDelete,
     Strategy,
@@ -61,7 +62,7 @@ def write_statement(
     """
     batch = _Batch(target, staged, tuple(columns), now, repeats, since)
     match strategy:
-        case FullRefresh() | AppendOnly():
+        case FullRefresh() | OverwriteWhere() | AppendOnly():
             return None
         case Incremental():
             return _incremental(strategy, batch)

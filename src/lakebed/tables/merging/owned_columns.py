@@ -9,7 +9,7 @@ from lakebed.errors import BadBatch
 from lakebed.names import TableName
 from lakebed.ports import OWN_COLUMNS, Field, Snapshot, TableMetadata
 from lakebed.tables.columns.schema import SchemaPolicy
-from lakebed.tables.merging.strategies import AppendOnly, Scd2, SoftDelete, Strategy
+from lakebed.tables.merging.strategies import AppendOnly, OverwriteWhere, Scd2, SoftDelete, Strategy
 
 _USUAL = (Scd2(unique_key=("id",)), SoftDelete(unique_key=("id",)))
 _REBUILD = "rebuild the table under the new strategy: on_schema_change: sync, and --full-refresh"
@@ -72,7 +72,9 @@ def require_compatible_strategy(
         [name for name, _ in strategy.own_columns],
         {field.name.casefold() for field in result},
     )
-    brings_them = isinstance(strategy, AppendOnly) and {name.casefold() for name in owned} <= given
+    brings_them = {name.casefold() for name in owned} <= given and isinstance(
+        strategy, AppendOnly | OverwriteWhere
+    )
     if not set(owned) <= set(own) and not brings_them:
         what = (
             f"{_words(owned)} were added by another strategy and say which rows are valid;"

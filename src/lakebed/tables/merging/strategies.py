@@ -41,6 +41,11 @@ class _Strategy(BaseModel):
         return not self.absence_matters
 
     @property
+    def replaces_rows(self) -> bool:
+        """Whether the whole frame takes the place of rows of the table."""
+        return False
+
+    @property
     def own_columns(self) -> tuple[tuple[str, str], ...]:
         """Columns that the strategy adds to the table, and their types."""
         return ()
@@ -54,6 +59,21 @@ class FullRefresh(_Strategy):
     @property
     def accepts_partial_batches(self) -> bool:
         return False
+
+    @property
+    def replaces_rows(self) -> bool:
+        return True
+
+
+class OverwriteWhere(_Strategy):
+    """The rows that match a condition are replaced; others stay. For manual writes only."""
+
+    strategy: Literal["overwrite_where"] = "overwrite_where"
+    where: str  # in Spark's SQL
+
+    @property
+    def replaces_rows(self) -> bool:
+        return True
 
 
 class AppendOnly(_Strategy):
@@ -147,7 +167,14 @@ class SoftDelete(_Merged):
 
 
 Strategy = (
-    FullRefresh | AppendOnly | Incremental | DeleteInsert | Scd2 | InsertOverwrite | SoftDelete
+    FullRefresh
+    | OverwriteWhere
+    | AppendOnly
+    | Incremental
+    | DeleteInsert
+    | Scd2
+    | InsertOverwrite
+    | SoftDelete
 )
 
 STRATEGIES: dict[str, type[Strategy]] = {

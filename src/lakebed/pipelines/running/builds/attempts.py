@@ -36,13 +36,21 @@ def attempt_until(build: Build, spec: PipelineSpec) -> Outcome:
     while True:
         outcome = _attempt(build, spec, attempt=retries + rebuilds + 1)
         aside, error = (*aside, *outcome.record.set_aside), outcome.error
-        if error and error.overtaken and rebuilds < REBUILDS:
+        if error and error.overtaken and rebuilds < REBUILDS and not _rows_are_gone(build):
             rebuilds += 1
         elif error and error.retryable and retries < spec.config.max_retries:
             build.sleep(min(spec.config.retry_delay_seconds * 2**retries, LONGEST_DELAY))
             retries += 1
         else:
             return replace(outcome, record=with_set_aside(build, outcome.record, aside))
+
+
+def _rows_are_gone(build: Build) -> bool:
+    """Whether a second attempt would find no rows: those of a manual change may be readable only
+    once.
+    """
+    change = build.options.manual_change
+    return change is not None and change.readable_once
 
 
 def _attempt(build: Build, spec: PipelineSpec, *, attempt: int) -> Outcome:

@@ -9,11 +9,12 @@ from dataclasses import replace
 
 from lakebed.errors import BadBatch, near, suggestion
 from lakebed.pipelines.running.active_run import ActiveRun
-from lakebed.pipelines.running.steps.strategy_checks import refuse_unfit_strategy
+from lakebed.pipelines.running.steps.strategy_checks import check_overwrite, refuse_unfit_strategy
 from lakebed.ports import Field, TableMetadata
 from lakebed.tables import (
     Arrangement,
     ArrangementChange,
+    OverwriteWhere,
     PartitionField,
     SchemaPolicy,
     alter_statements,
@@ -36,6 +37,8 @@ def require_fitting_result(run: ActiveRun) -> None:
     require_strategy_columns(run.spec.strategy, run.progress.fields, table=str(run.table))
     require_storable_columns(run.table, run.progress.fields)
     refuse_unfit_strategy(run)
+    if isinstance(run.spec.strategy, OverwriteWhere):
+        check_overwrite(run, run.spec.strategy)
     if run.spec.config.contract:
         _refuse_breach(run)
     _refuse_undeclared(run)

@@ -2,21 +2,33 @@
 columns that it knows.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lakebed.errors import BadBatch
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.ports import OWN_COLUMNS
+from lakebed.sql import check_condition
 from lakebed.tables import (
+    OverwriteWhere,
     Scd2,
     Strategy,
     apply_renames,
     duplicate_keys_query,
     guess_owned_columns,
+    inverse_renames,
     match_check_query,
+    outside_examples,
+    outside_query,
     own_columns_summary,
     owned_columns,
     refuse_duplicate_keys,
+    refuse_outside,
     require_compatible_strategy,
     time_literal,
 )
+
+LONGEST_MESSAGE = 500
 
 
 def refuse_unfit_strategy(run: ActiveRun) -> None:
@@ -111,3 +123,41 @@ def since(run: ActiveRun, strategy: Strategy) -> str | None:
         field.name for field in run.progress.schema_change.add
     }
     return time_literal(head.at) if became and head else None
+
+
+def check_overwrite(run: ActiveRun, strategy: OverwriteWhere) -> None:
+    """Refuse a condition on columns that neither the table nor the frame has; note it in the run's
+    record.
+    """
+    metadata, progress = run.context.target.metadata, run.progress
+    there = [column.name for column in metadata.columns] if metadata else []
+    named = [field.name for field in progress.fields]
+    known = dict.fromkeys((*apply_renames(there, run.context.target.renames), *named))
+    check_condition(strategy.where, columns=tuple(known), functions=run.context.functions)
+    told = f"overwrite where {' '.join(strategy.where.split())}"
+    progress.record = replace(progress.record, message=told[:LONGEST_MESSAGE])
+
+
+def require_matching_rows(run: ActiveRun, strategy: OverwriteWhere, chosen: Sequence[str]) -> str:
+    """Refuse arriving rows that the condition does not match; `chosen` brings them under the
+    table's present names and types.
+
+    Returns the condition under these names.
+    """
+    condition = check_condition(strategy.where)
+    back = dict(inverse_renames(run.progress.schema_change.renames))
+    where = condition.renamed(back)
+    rows = f"(SELECT {', '.join(chosen)} FROM {run.stage.spark})"
+    (found,) = run.compute.fields(run.compute.query(f"SELECT (\n{where}\n) AS holds FROM {rows}"))
+    if found.type != "boolean":
+        raise BadBatch(
+            f"the condition gives {found.type}, not true or false.",
+            where=str(run.table),
+            safe="The table is unchanged.",
+            next="Compare it with something.",
+        )
+    if outside := counted(run, outside_query(rows, where))["outside"]:
+        columns = apply_renames(condition.columns, tuple(back.items()))
+        examples = run.compute.rows(outside_examples(rows, where, columns), limit=20)
+        refuse_outside(outside, examples, where=strategy.where, table=str(run.table))
+    return where

@@ -12,14 +12,17 @@ from lakebed.pipelines.running.heal import undo_failed_run
 from lakebed.pipelines.running.steps.calculate import at_source
 from lakebed.pipelines.running.steps.evolve import arrangement_of_new, present_fields
 from lakebed.pipelines.running.steps.strategy_checks import (
+    LONGEST_MESSAGE,
     check_matches,
     counted,
+    require_matching_rows,
     since,
     stamp_columns,
 )
 from lakebed.ports import Field, Snapshot
 from lakebed.sql import ChangeStatement
 from lakebed.tables import (
+    OverwriteWhere,
     SchemaChange,
     apply_renames,
     as_stored,
@@ -41,8 +44,6 @@ from lakebed.tables import (
 )
 from lakebed.tables import string_literal as quoted
 from lakebed.types import read_table_type
-
-LONGEST_MESSAGE = 500
 
 
 def stage(run: ActiveRun) -> None:
@@ -237,11 +238,17 @@ def _write(run: ActiveRun) -> None:
             )
         )
         given = compute.fields(rows)
-    shaped = compute.select(
-        rows, selection(given, present_fields(run), sources=dict(progress.schema_change.renames))
+    chosen = selection(given, present_fields(run), sources=dict(progress.schema_change.renames))
+    where = (
+        require_matching_rows(run, strategy, chosen)
+        if isinstance(strategy, OverwriteWhere)
+        else None
     )
-    replaces = not run.is_first_run and (rebuilt or strategy.strategy == "full_refresh")
-    (compute.overwrite if replaces else compute.append)(shaped, run.write_target)
+    shaped = compute.select(rows, chosen)
+    if run.is_first_run or not (rebuilt or strategy.replaces_rows):
+        compute.append(shaped, run.write_target)
+    else:
+        compute.overwrite(shaped, run.write_target, where=where)
 
 
 def merge(run: ActiveRun, place: str, *, repeats: bool, present: tuple[Field, ...] = ()) -> None:
