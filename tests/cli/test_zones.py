@@ -211,7 +211,7 @@ def test_putting_into_a_new_zone_says_how_to_name_it(
 ) -> None:
     done = lakebed("zone", "put", "raw_customers", str(file))
     assert done.exit_code == 2
-    assert "a new one is given its whole name, namespace.zone" in done.output
+    assert "a new one needs its full name, namespace.zone" in done.output
     assert "lakebed zone put shop.raw_customers FILE" in done.output
     assert "Did you mean orders? For example" in lakebed("zone", "put", "ordrs", str(file)).output
     lakebed("init", str(tmp_path / "new"))

@@ -315,8 +315,8 @@ def test_a_ref_may_be_short_where_one_table_is_meant_in_the_own_namespace_first(
     [
         ("orders", TWICE, "is ambiguous: shop.bronze.orders, shop.silver.orders.*Give the layer"),
         ("people", TWICE, "is ambiguous: hr.silver.people, it.gold.people"),
-        ("ordres", KNOWN, "no pipeline makes a table 'ordres'.*Did you mean orders"),
-        ("payments", KNOWN, "makes with its layer"),
+        ("ordres", KNOWN, "no pipeline produces a table 'ordres'.*Did you mean orders"),
+        ("payments", KNOWN, "named with its layer"),
         ("a.b.c.d", KNOWN, "a ref is 'name', 'layer.name'"),
     ],
 )

@@ -107,7 +107,7 @@ def test_extracts_that_wait_together_are_taken_one_by_one_or_refused(shop: TestL
     shop.pipeline("bronze.orders", ZONE, f"{config}one_file_a_run: true")
     assert (
         shop.lake.plan("bronze.orders")[0].reason
-        == "1 new file in shop.orders, and 2 more, each in a run of its own"
+        == "1 new file in shop.orders, and 2 more, each in its own run"
     )
     shop.run_one("bronze.orders")
     before = shop.rows("bronze.orders")

@@ -62,9 +62,9 @@ PROGRAMS = [  # all of these ran `echo` in Spark
     ("SELECT TRANSFORM(a) USING r'cat' FROM t", "a program"),
     (
         "SELECT TRAN\u017fFORM(a) U\u017fING 'cat' FROM t",
-        "bare name",
+        "without quotes",
     ),  # Spark reads ſ as S in keywords
-    ("\u017fELECT TRANSFORM(a) USING 'cat'", "bare name"),
+    ("\u017fELECT TRANSFORM(a) USING 'cat'", "without quotes"),
 ]
 CALLS = [
     ("SELECT reflect('java.lang.System', 'exit', 1)", "any method"),
@@ -85,9 +85,9 @@ CALLS = [
     ("SELECT 1 FROM t TIMESTAMP AS OF reflect('a', 'b')", "any method"),
     ("SELECT sum(1) OVER (ORDER BY reflect('a', 'b')) FROM t", "any method"),
     ("SELECT * FROM reflect('a', 'b')", "any method"),
-    ("SELECT IDENTIFIER('ref' 'lect')('a', 'b')", "hidden"),  # worked
-    ("SELECT * FROM IDENTIFIER('text.`/etc/passwd`')", "hidden"),
-    ("SELECT identifier\n(:x) FROM t", "hidden"),
+    ("SELECT IDENTIFIER('ref' 'lect')('a', 'b')", "at run time"),  # worked
+    ("SELECT * FROM IDENTIFIER('text.`/etc/passwd`')", "at run time"),
+    ("SELECT identifier\n(:x) FROM t", "at run time"),
     ("SELECT \"reflect\"('a')", "quoted text"),
     ("SELECT ref\\u006cect('a')", "means nothing"),
     ("SELECT from_protobuf(a, 'M', '/etc/passwd') FROM t", "loads a class"),
@@ -168,8 +168,8 @@ MISREADINGS = [  # Spark and the parser see different queries
     ("SELECT 1 FROM t WINDOW, text.hostname", "not understood"),
     ("SELECT 1 FROM t ORDER, text.hostname", "by their path"),
     ("SELECT * FROM VALUES text", "VALUES"),
-    ("SELECT 1 FROM a, WHERE e", "comma too many"),
-    ("SELECT 1 FROM a, GROUP BY (e)", "comma too many"),
+    ("SELECT 1 FROM a, WHERE e", "extra comma"),
+    ("SELECT 1 FROM a, GROUP BY (e)", "extra comma"),
     ("SELECT * FROM VALUES (1), STREAM t e", "VALUES uses a column"),
     ("SELECT * FROM (SELECT) x", "is not a valid name"),
     ("SELECT * FROM LATERAL VIEW explode (tags)", "read from|checked"),

@@ -42,7 +42,7 @@ def test_comments_stand_inside_comments_as_in_spark(text: str) -> None:
 def test_table_and_values_are_left_to_their_old_rules_beside_what_is_quoted(text: str) -> None:
     with pytest.raises(
         BadPipeline,
-        match=r"TABLE cannot stand|is not a valid name|followed by a name|not understood",
+        match=r"TABLE is not allowed|is not a valid name|followed by a name|not understood",
     ):
         check_query(text, where="a.sql")
 

@@ -196,7 +196,7 @@ def test_a_word_without_a_value_may_be_asked_about(guard: str, loop: str) -> Non
         ("{{ var('x') }}", "no variable 'x'", "--vars"),
         ("{{ config.descripton }}", "no key 'descripton'", ""),
         ("{{ config['descripton'] }}", "Did you mean description?", ""),
-        ("{{ var('nothing') }}", "gives no value", "|literal"),
+        ("{{ var('nothing') }}", "has no value", "|literal"),
         ("{{ config.get }}", "is a function", "()"),
         ("{{ config.unique_key < 1 }}", "not supported", ""),
         ("{{ config|literal }}", "no SQL literal", ""),

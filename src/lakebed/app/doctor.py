@@ -101,7 +101,7 @@ def _spark(lake: Lake) -> DoctorFinding:
             "spark",
             "ok",
             detail=(
-                f"{where}: answers" if where else f"{masked(spark.master)}: asked by the first run"
+                f"{where}: answers" if where else f"{masked(spark.master)}: the first run checks it"
             ),
         )
     session = open_remote(lake.settings, lake.root)

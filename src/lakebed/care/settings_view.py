@@ -27,7 +27,8 @@ def care_settings(services: CareServices, name: str) -> CareView:
     pipeline whose own cannot be read.
     """
     table = find_by_name(name, known_tables(services))
-    source = services.observer.take_stock().sources.get(table, table)
+    sources = services.observer.take_stock().sources if table.derived else {}
+    source = sources.get(table, table)
     own = services.own_care().get(source, TableCare())
     if isinstance(own, LakebedError):
         raise own

@@ -105,7 +105,7 @@ def _rebuild(screen: Screen) -> None:
             screen.say(f"skipped {location}: {why}")
         count = format_count(len(rebuilt.tables))
         screen.say(
-            f"{count} tables registered; metadata files do not tell which landing files and runs"
+            f"{count} tables registered; metadata files do not say which landing files and runs"
             " they came from"
         )
 

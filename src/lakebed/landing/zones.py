@@ -85,7 +85,7 @@ class Zones:
     def _find(self, text: str, readers: Readers, *, new: bool) -> ZoneName:
         """The zone with this name, with or without its namespace.
 
-        A `new` zone is given its whole name.
+        A `new` zone needs its full name.
         """
         known = self._names(readers)
         found = [zone for zone in known if text in (str(zone), zone.name)]
@@ -113,8 +113,7 @@ class Zones:
             " FILE"
         )
         return UsageError(
-            f"there is no zone {text!r} yet, and a new one is given its whole name,"
-            " namespace.zone.",
+            f"there is no zone {text!r}; a new one needs its full name, namespace.zone.",
             next=f"{close} For example: {example}".lstrip(),
         )
 

@@ -87,7 +87,7 @@ def output_text(value: object) -> str:
     """A value as output. None, or a function that was not called, is an error."""
     if value is None:
         raise TemplateFault(
-            "this expression gives no value (none).",
+            "this expression has no value (none).",
             "Give it one, or write |literal after it for NULL.",
         )
     if callable(value) and not isinstance(value, Undefined):

@@ -10,7 +10,7 @@ class TooLong(Exception):
 
     def __init__(self, line: int) -> None:
         self.line = line
-        super().__init__(f"the template gives more than {LONGEST:,} characters.")
+        super().__init__(f"the template produces more than {LONGEST:,} characters.")
 
 
 class RenderBuffer:

@@ -15,13 +15,13 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 WITHOUT = (
     (
-        "the files of tables, landing zones and releases: back the lake's folder or bucket up too,"
-        " after this"
+        "the files of tables, landing zones and releases: back up the lake's folder or bucket as"
+        " well, afterwards"
     ),
     "lakebed.yaml and the pipelines: they are files of the lake",
     (
-        "whatever is committed after it was made: restore says which tables have gone on, and"
-        " --newest takes them up again"
+        "commits made after it: restore names the tables that have newer ones, and --newest points"
+        " them there"
     ),
 )
 

@@ -107,9 +107,7 @@ def _require_replaceable(database: DatabaseArchive, *, force: bool) -> None:
     if present and not force:
         shown = ", ".join(f"{rows:,} of {name}" for name, rows in present.items())
         what = f"the database is not empty: it holds rows that a restore would replace ({shown})."
-        raise UsageError(
-            what, where=database.where, next="Make a backup of it first; then give --force."
-        )
+        raise UsageError(what, where=database.where, next="Back it up first, then use --force.")
 
 
 def _newer(

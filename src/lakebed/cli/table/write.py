@@ -72,7 +72,7 @@ def write(
         list[str] | None, typer.Option("--key", help="Column that identifies a row; repeatable.")
     ] = None,
     order: Annotated[
-        str | None, typer.Option("--order", help="Column that tells which of two rows is newer.")
+        str | None, typer.Option("--order", help="Column that says which of two rows is newer.")
     ] = None,
     where: Annotated[
         str | None,

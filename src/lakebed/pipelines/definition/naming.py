@@ -78,6 +78,6 @@ def _only_one(
         )
     else:
         close = suggestion(near(call.name, {table.name for table in known}))
-        what = f"no pipeline makes a table {call.name!r}."
-        advice = close or "Name a table that no pipeline makes with its layer: 'layer.name'."
+        what = f"no pipeline produces a table {call.name!r}."
+        advice = close or "A table without a pipeline is named with its layer: 'layer.name'."
     raise BadPipeline(what, where=where, line=call.line, next=advice)

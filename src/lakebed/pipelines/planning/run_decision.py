@@ -36,10 +36,10 @@ def decide_run(spec: PipelineSpec, pins: Pins, target: TargetTable) -> RunDecisi
     if target.absent and any(pin.known for pin in pins.landing.values()):
         return RunDecision(should_run=True, reason="the table does not exist")
     if pins.full_refresh:
-        return RunDecision(should_run=True, reason="a full refresh was asked for")
+        return RunDecision(should_run=True, reason="a full refresh was requested")
     if new:
         later = max(pin.later for pin in pins.landing.values())
-        more = f", and {later} more, each in a run of its own" if later else ""
+        more = f", and {later} more, each in its own run" if later else ""
         return RunDecision(
             should_run=True, reason=f"{new} new file{'s' if new > 1 else ''} in {listed}{more}"
         )

@@ -57,7 +57,7 @@ class Calculate(BaseRunStep):
     """Run the pipeline's own query or code over pinned inputs."""
 
     kind: ClassVar[str] = "Calculate"
-    why: ClassVar[str] = "the result is what the table is to hold"
+    why: ClassVar[str] = "the table will contain the result"
     file: str
     inputs: tuple[InputPin, ...]
 
@@ -103,7 +103,7 @@ class CheckKeys(BaseRunStep):
     """Refuse NULL keys, and repeated ones that have no order."""
 
     kind: ClassVar[str] = "CheckKeys"
-    why: ClassVar[str] = "a MERGE needs keys that tell rows apart"
+    why: ClassVar[str] = "a MERGE needs keys that identify rows"
     keys: tuple[str, ...]
     order: str | None
 
@@ -133,7 +133,7 @@ class EvolveArrangement(TableStep):
     """
 
     kind: ClassVar[str] = "EvolveLayout"
-    why: ClassVar[str] = "the pipeline asks for another arrangement"
+    why: ClassVar[str] = "the pipeline specifies another arrangement"
     change: ArrangementChange
 
 
@@ -162,7 +162,7 @@ class Write(TableStep):
     """Write the result by the strategy, in one commit; `replaces` all rows."""
 
     kind: ClassVar[str] = "Write"
-    why: ClassVar[str] = "the branch is to hold the result"
+    why: ClassVar[str] = "the branch will contain the result"
     strategy: Strategy
     replaces: bool = False
 

@@ -123,7 +123,7 @@ def _wrong_word(source: SourceText, tokens: tuple[Token, ...], index: int) -> Ba
     token, before, after = tokens[index], _near(tokens, index - 1), _near(tokens, index + 1)
     if token.kind is TokenKind.STRING and (after.upper in ("(", ".") or before.upper == "."):
         return source.error_at(
-            "a quoted text stands in place of a name.",
+            "a quoted text is used as a name.",
             at=token.start,
             next="Put backticks around names.",
         )
@@ -149,7 +149,7 @@ def _wrong_word(source: SourceText, tokens: tuple[Token, ...], index: int) -> Ba
         or (after.upper == "BY" and _BEFORE_BY.fullmatch(token.upper))
     ):
         return source.error_at(
-            "there is a comma too many.",
+            "there is an extra comma.",
             at=before.start,
             next="Remove it, or put backticks around the name.",
         )
@@ -237,12 +237,12 @@ def _wrong_keyword(source: SourceText, token: Token, after: Token) -> BadPipelin
         )
     if word == "IDENTIFIER" and after.upper == "(":
         return source.error_at(
-            "IDENTIFIER() makes a name at run time, hidden from us.",
+            "IDENTIFIER() computes a name at run time, so the table is unknown before.",
             at=at,
             next="Write the name itself.",
         )
     if word == "TABLE":
-        what = "TABLE cannot stand in a query here."
+        what = "TABLE is not allowed here in a query."
         return source.error_at(
             what, at=at, next="Write SELECT * FROM …, or backticks around a column of this name."
         )

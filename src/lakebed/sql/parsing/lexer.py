@@ -197,7 +197,7 @@ def _refuse_odd_comment(source: SourceText, comment: str, start: int) -> None:
 def _refuse_strange(source: SourceText, kind: str, text: str, start: int) -> None:
     if kind == "word" and source.text.startswith("://", start + len(text)):
         raise source.error_at(
-            "there is an address in the SQL.", at=start, next="Quote it, if it is a text."
+            "there is an address in the SQL.", at=start, next="If it is a text, quote it."
         )
     if kind == "number" and "." in text and text[-1] in "LSYlsy":
         raise source.error_at(
@@ -217,7 +217,7 @@ def _unreadable(source: SourceText, at: int) -> BadPipeline:
         )
     if char.isalpha():
         return source.error_at(
-            f"the letter {char!r} stands in a bare name.",
+            f"a name without quotes contains the letter {char!r}.",
             at=at,
             next="Put backticks around the name.",
         )
