@@ -102,6 +102,13 @@ class FilesSettings(_Part):
     )
     access_key_id: SecretStr | None = Field(default=None, description="access key (a secret)")
     secret_access_key: SecretStr | None = Field(default=None, description="secret key (a secret)")
+    session_token: SecretStr | None = Field(
+        default=None, description="token of temporary keys (a secret)"
+    )
+    profile: str = Field(
+        default="",
+        description="profile of the AWS tools, used if no keys are set; needs lakebed[aws]",
+    )
     timeout_seconds: float = Field(
         default=30.0,
         gt=0,

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -42,6 +43,27 @@ def lake(database: Database, bucket: Bucket) -> Iterator[tuple[Lake, RealBench]]
     with Lake(bench.root, bench.settings, environment=os.environ) as lake:
         yield lake, bench
     bench.close()
+
+
+@pytest.mark.s3
+@pytest.mark.postgres
+def test_tables_in_a_bucket_are_read_with_the_keys_of_a_profile(
+    lake: tuple[Lake, RealBench], bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, bench = lake
+    table = add_table(bench, "orders", [FIRST], schema=SCHEMA)
+    server, name = bucket.server, tmp_path.name
+    (tmp_path / "credentials").write_text(
+        f"[{name}]\naws_access_key_id = {server.access_key_id}\n"
+        f"aws_secret_access_key = {server.secret_access_key}\n"
+    )
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
+    named = {"access_key_id": None, "secret_access_key": None, "profile": name}
+    files = opened.settings.files.model_copy(update=named)
+    settings = opened.settings.model_copy(update={"files": files})
+    with Lake(opened.root, settings, environment={}) as by_profile:
+        assert by_profile.query(f"SELECT count(*) FROM {table}").fetchall() == [(2,)]
+        assert len(by_profile.query(f"SELECT * FROM {table}$snapshots").fetchall()) == 1
 
 
 @pytest.mark.s3

@@ -4,28 +4,24 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from lakebed.engines.duckdb.sql.types import text
+from lakebed.engines.files.aws_keys import key_source
+from lakebed.engines.files.s3_signing import AwsKeys
 from lakebed.settings import FilesSettings, Root
 
 
 def s3_secret(root: Root, files: FilesSettings, environment: Mapping[str, str]) -> tuple[str, ...]:
     """Statements for a session with httpfs; none for a folder.
 
-    Keys that are not set come from AWS's variables.
+    DuckDB is given the keys, for it cannot read profiles, nor ask the machine for them.
     """
     if not root.is_bucket:
         return ()
-    key = (
-        files.access_key_id.get_secret_value()
-        if files.access_key_id
-        else environment.get("AWS_ACCESS_KEY_ID", "")
-    )
-    hidden = files.secret_access_key
-    secret = hidden.get_secret_value() if hidden else environment.get("AWS_SECRET_ACCESS_KEY", "")
-    token = "" if files.access_key_id else environment.get("AWS_SESSION_TOKEN", "")
+    source = key_source(files, environment)
+    keys = source() if source else AwsKeys("", "")
     options = {
-        "KEY_ID": key,
-        "SECRET": secret,
-        "SESSION_TOKEN": token,
+        "KEY_ID": keys.access_key_id,
+        "SECRET": keys.secret_access_key,
+        "SESSION_TOKEN": keys.token,
         "REGION": files.region,
         **_server(files),
     }

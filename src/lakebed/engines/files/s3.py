@@ -13,7 +13,7 @@ from uuid import uuid4
 import obstore
 from obstore.exceptions import PreconditionError
 
-from lakebed.engines.files.aws_keys import own_keys
+from lakebed.engines.files.aws_keys import key_source
 from lakebed.engines.files.s3_errors import answers
 from lakebed.engines.files.s3_multipart import multipart_upload, ranges
 from lakebed.engines.files.s3_requests import S3Requests
@@ -64,7 +64,7 @@ class S3Files:
     ) -> None:
         self._root, self._settings, self._sizes = root, settings, sizes
         self._store = open_store(root, settings, patience or working(settings))
-        keys = own_keys(settings)
+        keys = key_source(settings)
         self._requests = S3Requests(root, settings, self.where, keys) if keys else None
 
     @property

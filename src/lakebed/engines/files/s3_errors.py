@@ -47,6 +47,8 @@ def _reason(error: Exception) -> str:
     text = str(error)
     if _NO_BUCKET in text:
         return "there is no such bucket."
+    if (told := re.search(r"credential provider: NoKeys: (.*)", text)) is not None:
+        return told[1]
     first = (
         text.splitlines()[0].removeprefix("Generic S3 error: ").partition(": <?xml")[0].rstrip(" :")
     )

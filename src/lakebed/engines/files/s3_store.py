@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from obstore.store import S3Store
 
+from lakebed.engines.files.aws_keys import FoundKeys, key_source
 from lakebed.settings import FilesSettings, Root
 
 
@@ -40,7 +41,9 @@ def open_store(root: Root, settings: FilesSettings, patience: RequestTimeouts) -
     if settings.access_key_id and settings.secret_access_key:
         options["access_key_id"] = settings.access_key_id.get_secret_value()
         options["secret_access_key"] = settings.secret_access_key.get_secret_value()
-        options["token"] = ""  # one in the environment belongs to other keys
+        token = settings.session_token  # one in the environment belongs to other keys
+        options["token"] = token.get_secret_value() if token else ""
+    keys = key_source(settings)
     return S3Store(
         root.bucket,
         prefix=root.prefix or None,
@@ -52,4 +55,5 @@ def open_store(root: Root, settings: FilesSettings, patience: RequestTimeouts) -
             "timeout": timedelta(minutes=10),
         },
         retry_config={"max_retries": 3, "retry_timeout": patience.retry},
+        credential_provider=keys.credential if isinstance(keys, FoundKeys) else None,
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from lakebed.engines.database.limits import CONNECT_SECONDS, jdbc_limits
+from lakebed.engines.files.aws_keys import with_profile_keys
 from lakebed.engines.spark.secrets import at_start, is_secret
 from lakebed.engines.spark.start.jars import keeps_tables_in_s3
 from lakebed.errors import BadSettings
@@ -61,7 +62,7 @@ def catalog_conf(settings: Settings, root: Root) -> dict[str, str]:
     """The catalog `lake`, the defaults of its tables, and the time zone."""
     properties = {"cache-enabled": "false"} | _catalog(settings, root)
     if keeps_tables_in_s3(settings, root):
-        properties |= _s3_tables(settings.files)
+        properties |= _s3_tables(with_profile_keys(settings.files))
     defaults = _TABLE_DEFAULTS | write_properties(settings.default_write)
     properties |= {f"table-default.{key}": value for key, value in defaults.items()}
     prefix = f"spark.sql.catalog.{CATALOG}"
@@ -76,7 +77,7 @@ def hadoop_conf(settings: Settings, root: Root) -> dict[str, str]:
     """How Spark's own readers reach landing files in the bucket."""
     if not root.is_bucket:
         return {}
-    files = settings.files
+    files = with_profile_keys(settings.files)
     keys = {
         "impl": "org.apache.hadoop.fs.s3a.S3AFileSystem",
         "endpoint": files.endpoint,
@@ -85,6 +86,7 @@ def hadoop_conf(settings: Settings, root: Root) -> dict[str, str]:
         "connection.ssl.enabled": str(not files.endpoint.startswith("http:")).lower(),
         "access.key": _open(files.access_key_id),
         "secret.key": _open(files.secret_access_key),
+        "session.token": _open(files.session_token),
         "connection.establish.timeout": _milliseconds(files.timeout_seconds),
         "connection.timeout": _milliseconds(files.timeout_seconds),
         # Each of Hadoop's attempts is several of the client's: by default a silent server is asked
@@ -207,6 +209,7 @@ def _s3_tables(files: FilesSettings) -> dict[str, str]:
         "s3.path-style-access": str(files.path_style).lower(),
         "s3.access-key-id": _open(files.access_key_id),
         "s3.secret-access-key": _open(files.secret_access_key),
+        "s3.session-token": _open(files.session_token),
         "client.region": files.region,
         "http-client.apache.connection-timeout-ms": str(CONNECT_SECONDS * 1000),
         "http-client.apache.socket-timeout-ms": _milliseconds(files.timeout_seconds),

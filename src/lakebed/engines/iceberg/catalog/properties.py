@@ -2,7 +2,10 @@
 
 from typing import TYPE_CHECKING
 
+from pydantic import SecretStr
+
 from lakebed.engines.database.limits import CONNECT_SECONDS, libpq_limits
+from lakebed.engines.files.aws_keys import with_profile_keys
 from lakebed.names import CATALOG
 from lakebed.settings import (
     DATABASE_FILE,
@@ -19,18 +22,22 @@ if TYPE_CHECKING:
 
 def file_properties(files: FilesSettings) -> dict[str, str]:
     """PyIceberg's `s3.*` properties; they do no harm for a folder."""
+    files = with_profile_keys(files)
     known = {
         "s3.endpoint": files.endpoint,
         "s3.region": files.region,
-        "s3.access-key-id": files.access_key_id.get_secret_value() if files.access_key_id else "",
-        "s3.secret-access-key": files.secret_access_key.get_secret_value()
-        if files.secret_access_key
-        else "",
+        "s3.access-key-id": _shown(files.access_key_id),
+        "s3.secret-access-key": _shown(files.secret_access_key),
+        "s3.session-token": _shown(files.session_token),
         "s3.force-virtual-addressing": "" if files.path_style else "true",
         "s3.connect-timeout": str(CONNECT_SECONDS),
         "s3.request-timeout": str(files.timeout_seconds),
     }
     return {key: value for key, value in known.items() if value}
+
+
+def _shown(secret: SecretStr | None) -> str:
+    return secret.get_secret_value() if secret else ""
 
 
 def catalog_properties(settings: Settings, root: Root) -> dict[str, str]:

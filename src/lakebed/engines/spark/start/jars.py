@@ -103,8 +103,8 @@ def keeps_tables_in_s3(settings: Settings, root: Root) -> bool:
     """Whether tables are in a bucket, as a REST catalog may have it even if the root is a
     folder.
     """
-    catalog = settings.catalog
-    reaches_s3 = bool(settings.files.endpoint or settings.files.access_key_id)
+    catalog, files = settings.catalog, settings.files
+    reaches_s3 = any((files.endpoint, files.access_key_id, files.profile))
     return root.is_bucket or (
         isinstance(catalog, RestCatalog) and (reaches_s3 or catalog.warehouse.startswith("s3"))
     )
