@@ -8,7 +8,9 @@ rival, Iceberg's own Spark procedures, is called by hand: rewrite_data_files, ex
 remove_orphan_files. Both leave one snapshot and no orphan. Queries are DuckDB over the files that
 PyIceberg plans, and Spark; planning is PyIceberg's. Then `lakebed care` as a whole process on that
 lake with many more tables, of which nothing is due, and the same three procedures on a few of those
-tables in a warm session. The last line is one JSON object.
+tables in a warm session. Last, orphans of a lake of 1 M empty files, of which manifests name all
+but one in a hundred, are looked for in a process of its own: its time and the most memory it took.
+The last line is one JSON object.
 """
 
 import argparse
@@ -23,16 +25,21 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from lakebed.app import Lake, create_lake, open_lake
 from lakebed.names import TableName
 from lakebed.settings import Root
 from lakebed.tables import TablePlacement
 
+if TYPE_CHECKING:
+    from pyiceberg.manifest import DataFile
+
 LAKEBED = str(Path(sys.executable).parent / "lakebed")
 COMMITS = 20
 ROWS = 50  # of a tiny file
+MANY_TABLES, ONE_IN = 10, 100  # of the lake with many files: tables, and one orphan in how many
 OURS, THEIRS = (TableName("shop", "silver", name) for name in ("ours", "theirs"))
 QUERY = "SELECT count(*), sum(amount), count(DISTINCT customer) FROM {source} WHERE amount < 900"
 
@@ -191,6 +198,95 @@ def _small_table(lake: Lake, name: TableName, schema: Any) -> None:
         table.append(pa.table({"id": pa.array([number], pa.int64())}))
 
 
+def many_files(root: Root, *, files: int) -> dict[str, Any]:
+    """Orphans of a lake of so many files in ten tables, looked for in a fresh process."""
+    create_lake(root, settings={})
+    with open_lake(str(root)) as lake:
+        for number in range(MANY_TABLES):
+            _many(lake, TableName("shop", "silver", f"many_{number}"), files // MANY_TABLES)
+    command = [sys.executable, __file__, "--look-for-orphans", str(root)]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    if told.returncode:
+        raise SystemExit(told.stderr)
+    found: dict[str, Any] = json.loads(told.stdout.splitlines()[-1])
+    if found["orphans"] != files // ONE_IN:
+        raise SystemExit(f"there are {files // ONE_IN} orphans, and care says {found['orphans']}")
+    print(f"{files} files: {found['s']} s, {found['mb']} MB", flush=True)
+    return {"files": files, **found}
+
+
+def _many(lake: Lake, name: TableName, files: int) -> None:
+    """A table of empty files in a hundred folders, taken up in two commits; one in a hundred is
+    left out.
+    """
+    from pyiceberg.schema import Schema
+    from pyiceberg.types import LongType, NestedField
+
+    schema = Schema(*(NestedField(number, f"c{number}", LongType()) for number in (1, 2, 3)))
+    lake.stores.catalog.create_namespace(name.namespace, name.layer)
+    table = lake.iceberg.create_table(name.parts, schema, location=lake.root.at(name.folder))
+    folders = [lake.root.folder / name.folder / f"data/part={part:03}" for part in range(100)]
+    for folder in folders:
+        folder.mkdir(parents=True)
+    for commit in range(2):
+        with table.transaction() as transaction, transaction.update_snapshot().fast_append() as add:
+            for number in range(commit * files // 2, (commit + 1) * files // 2):
+                file = f"{folders[number // ONE_IN % 100]}/{number:08}-{uuid4()}.parquet"
+                os.mknod(file)
+                if number % ONE_IN:
+                    add.append_data_file(_data_file(f"file://{file}", number))
+
+
+def _data_file(location: str, number: int) -> "DataFile":
+    from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
+    from pyiceberg.typedef import Record
+
+    bound = number.to_bytes(8, "little")
+    file = DataFile.from_args(
+        content=DataFileContent.DATA,
+        file_path=location,
+        file_format=FileFormat.PARQUET,
+        partition=Record(),
+        record_count=ROWS,
+        file_size_in_bytes=4096,
+        column_sizes=dict.fromkeys((1, 2, 3), 1000),
+        value_counts=dict.fromkeys((1, 2, 3), ROWS),
+        null_value_counts=dict.fromkeys((1, 2, 3), 0),
+        nan_value_counts={},
+        lower_bounds=dict.fromkeys((1, 2, 3), bound),
+        upper_bounds=dict.fromkeys((1, 2, 3), bound),
+        split_offsets=[4],
+    )
+    file.spec_id = 0
+    return file
+
+
+def look_for_orphans(root: str) -> None:
+    """What `many_files` asks of its own process."""
+    later = datetime.now(UTC) + timedelta(days=9)
+    with open_lake(root) as lake:
+        idle = most_memory()
+        started = time.perf_counter()
+        result = lake.care(only=["remove_orphans"], dry_run=True, now=later)
+        seconds = time.perf_counter() - started
+    found = {
+        "orphans": sum(entry.counts["files"] for entry in result.entries),
+        "s": round(seconds, 1),
+        "mb": most_memory(),
+        "mb_before": idle,
+    }
+    print(json.dumps(found))
+
+
+def most_memory() -> int:
+    """The most that this process has had in memory so far, in MB. Not `ru_maxrss`: there a process
+    begins with what the one had that started it.
+    """
+    told = Path("/proc/self/status").read_text()
+    (kilobytes,) = (line.split()[1] for line in told.splitlines() if line.startswith("VmHWM:"))
+    return round(int(kilobytes) / 1024)
+
+
 def _quietly(command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode or json.loads(done.stdout)["entries"]:
@@ -200,15 +296,27 @@ def _quietly(command: list[str]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument(
-        "--quick", action="store_true", help="200 files and 10 tables in place of 2,000 and 200"
+        "--quick",
+        action="store_true",
+        help="200 tiny files, 10 idle tables and 20,000 files in place of 2,000, 200 and 1 M",
     )
-    quick = parser.parse_args().quick
+    parser.add_argument("--look-for-orphans", metavar="LAKE", help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.look_for_orphans:
+        look_for_orphans(asked.look_for_orphans)
+    else:
+        measure(quick=asked.quick)
+
+
+def measure(*, quick: bool) -> None:
+    """Everything, and the JSON object."""
     with tempfile.TemporaryDirectory(prefix="lakebed-bench-") as name:
         root = Root.parse(Path(name) / "lake")
         create_lake(root, settings={"spark": {"memory": "4g"}})
         with open_lake(str(root)) as lake:
             tiny = tiny_files(lake, files=200 if quick else 2000, samples=2 if quick else 7)
             idle = idle_lake(lake, tables=10 if quick else 200, samples=1 if quick else 3)
+        many = many_files(Root.parse(Path(name) / "many"), files=20_000 if quick else 1_000_000)
     before, after = tiny["before"], tiny["after"]
     result = {
         "files": [before["files"], after["files"]],
@@ -220,12 +328,15 @@ def main() -> None:
         "idle_lake_s": round(median(idle["command_s"]), 2),
         "idle_lake_s_a_table": round(median(idle["warm_s"]) / idle["tables"], 4),
         "by_hand_s_a_table": round(median(idle["by_hand_s_a_table"]), 3),
+        # of fewer files with --quick
+        "orphans_1m_mb": many["mb"],
+        "orphans_1m_s": many["s"],
         "machine": {
             "cores": os.cpu_count(),
             "load": round(os.getloadavg()[0], 1),
             "python": platform.python_version(),
         },
-        "samples": {"tiny": tiny, "idle": idle},
+        "samples": {"tiny": tiny, "idle": idle, "many": many},
     }
     print(json.dumps(result))
 

@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 
 from lakebed.care.all_tables import Stock
-from lakebed.care.removal.orphans import find_orphans, lease_names, list_warehouses
+from lakebed.care.removal.orphans import (
+    Orphans,
+    count_orphans,
+    lease_names,
+    list_warehouses,
+    old_files,
+    orphans_before,
+)
+from lakebed.care.removal.reachable import Look
 from lakebed.care.removal.removal import folder_of
 from lakebed.names import TableName
 from lakebed.ports import FileInfo, RunRecord
@@ -71,10 +79,11 @@ def test_no_setting_makes_a_file_of_less_than_a_day_an_orphan(days: float) -> No
         old("shop/warehouse/silver/t/data/a", days=0.9),
         old("shop/warehouse/silver/t/data/b", days=9),
     ]
-    found = find_orphans(files, set(), set(), days=days, now=NOW)
-    assert [file.path for file in found["shop/warehouse/silver/t"]] == [
-        "shop/warehouse/silver/t/data/b"
-    ]
+    with old_files(files, before=orphans_before(days, now=NOW)) as listed:
+        assert list(listed) == [("shop/warehouse/silver/t/data/b", 10)]
+        assert count_orphans(listed, Look(Stock(()))) == {
+            "shop/warehouse/silver/t": Orphans(files=1, bytes=10)
+        }
 
 
 def test_only_files_in_table_folders_count_and_the_mark_of_a_used_one_does_not(
@@ -95,12 +104,17 @@ def test_only_files_in_table_folders_count_and_the_mark_of_a_used_one_does_not(
         ".data/warehouse/a/b/c",
     ):
         plant(cared, path)
-    assert [file.path for file in list_warehouses(cared.lake.stores.files)] == [STRAY]
-    listed = [
+    later = datetime.now(UTC) + timedelta(days=9)
+    with old_files(list_warehouses(cared.lake.stores.files), before=later) as listed:
+        assert [path for path, _ in listed] == [STRAY]
+    files = [
         old(f"shop/warehouse/silver/t/{USED_MARKER}"),
         old("shop/warehouse/silver/v/metadata/x.json"),
+        old("shop/warehouse/silver/t/made_by_a_console/"),
     ]
-    assert find_orphans(listed, set(), {"shop/warehouse/silver/v"}, days=3, now=NOW) == {}
+    look = Look(Stock((), views=frozenset({"shop/warehouse/silver/v"})))
+    with old_files(files, before=NOW) as listed:
+        assert count_orphans(listed, look) == {}
 
 
 def test_rename_recreate_drop_and_restore_then_orphan_removal_loses_no_row(cared: CareLake) -> None:
@@ -307,3 +321,28 @@ def test_a_table_that_lies_in_a_folder_of_another_name_is_asked_too(cared: CareL
     with cared.lake.tables.lease("shop.silver.later", holder="a run"):
         assert entry(cared.care(days=9, **ORPHANS), "remove_orphans").state == "skipped"
     assert STRAY in cared.files()
+
+
+def test_a_manifest_that_was_cut_short_does_not_make_orphans_of_the_files_it_no_longer_names(
+    cared: CareLake,
+) -> None:
+    cared.make("silver.source", [1])
+    cared.make("silver.orders")
+    (data,) = cared.folder.glob("shop/warehouse/silver/source/data/*.parquet")
+    names = [f"shop/warehouse/silver/orders/data/{number}.parquet" for number in range(3)]
+    for name in names:
+        cared.lake.stores.files.write(name, data.read_bytes())
+    table = cared.lake.iceberg.load_table(cared.name("silver.orders").parts)
+    table.add_files([cared.lake.root.at(name) for name in names])
+    (manifest,) = cared.folder.glob("shop/warehouse/silver/orders/metadata/*-m0.avro")
+    whole = manifest.read_bytes()
+    sync = whole[-16:]  # after every file's part
+    ends = [end for end in range(len(whole)) if whole[end - 16 : end] == sync]
+    assert len(ends) == 3  # that of the header is the first
+    for end in (*ends, ends[-1] + 5, len(whole) - 1):
+        manifest.write_bytes(whole[:end])
+        refused = entry(cared.care(days=9, **ORPHANS), "remove_orphans")
+        assert (refused.state, "shop.silver.orders" in refused.message) == ("failed", True)
+    manifest.write_bytes(whole)
+    assert cared.care(days=9, **ORPHANS).entries == ()
+    assert cared.rows("silver.orders") == [1, 1, 1]

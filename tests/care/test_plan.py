@@ -15,6 +15,7 @@ from lakebed.care.compaction import (
     rewrite_manifests,
 )
 from lakebed.care.plan import plan_care
+from lakebed.care.removal.orphans import Orphans
 from lakebed.care.removal.removal import Removal
 from lakebed.care.services import Reaping, ZoneRules
 from lakebed.care.spec import ACTIONS, CareRequest
@@ -315,7 +316,7 @@ def test_events_go_only_when_there_are_old_ones() -> None:
 
 def test_orphans_are_reported_unless_somebody_says_remove() -> None:
     look = OrphanLook(
-        {"shop/warehouse/silver/orders": (file("x", days=9),)},
+        {"shop/warehouse/silver/orders": Orphans(1, 10)},
         {"shop/warehouse/silver/orders": (str(ORDERS),)},
     )
     told: dict[str, dict[str, Any]] = {

@@ -284,12 +284,16 @@ def test_files_are_listed_in_the_order_of_their_paths(files: Files) -> None:
     for path in given:
         files.write(path, b"")
     assert paths(files) == sorted(given)
+    assert sorted(info.path for info in files.walk()) == sorted(given)
 
 
 def test_listing_a_folder_shows_what_is_below_it_at_any_depth(files: Files) -> None:
     for path in ("zone/a", "zone/_processed/run/b", "zone2/c", "zone"[:-1] + "e.csv", "d"):
         files.write(path, b"")
     assert paths(files, "zone") == paths(files, "zone/") == ["zone/_processed/run/b", "zone/a"]
+    walked = sorted(files.walk("zone"), key=lambda info: info.path)
+    assert walked == list(files.list("zone"))
+    assert list(files.walk("absent")) == []
 
 
 def test_an_absent_folder_and_a_file_have_nothing_below_them(files: Files) -> None:

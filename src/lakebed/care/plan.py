@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from lakebed.care.ages import expirable
 from lakebed.care.all_tables import Member
 from lakebed.care.compaction import plan_compaction
+from lakebed.care.removal.orphans import orphans_before
 from lakebed.care.removal.protection import table_protected_by
 from lakebed.care.removal.purging import (
     purge_events,
@@ -71,7 +72,7 @@ def _due(
         for step in (*_finishing(seen), *_dropped(seen, now), *_runs(seen, now))
         if request.means(step.table)
     )
-    yield from _orphans(seen, request, settings)
+    yield from _orphans(seen, request, settings, now)
     if request.tables is None:
         yield from _of_lake(seen, settings, now)
 
@@ -175,16 +176,27 @@ def _runs(seen: LakeSurvey, now: datetime) -> Iterator[CareStep]:
             )
 
 
-def _orphans(seen: LakeSurvey, request: CareRequest, settings: CareSettings) -> Iterator[CareStep]:
+def _orphans(
+    seen: LakeSurvey, request: CareRequest, settings: CareSettings, now: datetime
+) -> Iterator[CareStep]:
     if seen.orphans.refused:
         why = f"no orphan is removed while a table cannot be read: {seen.orphans.refused}"
         yield Refuse(refused="remove_orphans", why=why)
+    before = orphans_before(settings.orphan_file_max_age_days, now=now)
     report = not (request.removes_orphans or settings.remove_orphans)
-    for folder, files in seen.orphans.found.items():
+    for folder, found in seen.orphans.found.items():
         leases = seen.orphans.leases[folder]
         if request.tables is None or any(str(table) in leases for table in request.tables):
             why = "no table reaches them" + ("; remove them with --orphans" if report else "")
-            yield RemoveOrphans(folder=folder, files=files, leases=leases, report=report, why=why)
+            yield RemoveOrphans(
+                folder=folder,
+                files=found.files,
+                bytes=found.bytes,
+                before=before,
+                leases=leases,
+                report=report,
+                why=why,
+            )
 
 
 def _of_lake(seen: LakeSurvey, settings: CareSettings, now: datetime) -> Iterator[CareStep]:

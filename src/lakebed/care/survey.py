@@ -5,14 +5,20 @@ need them.
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from lakebed.care.ages import LETTING_GO, let_go
 from lakebed.care.all_tables import Stock
 from lakebed.care.compaction import HeadFiles, judged, promising
-from lakebed.care.removal.orphans import find_orphans, lease_names, list_warehouses
-from lakebed.care.removal.reachable import Look
+from lakebed.care.removal.orphans import (
+    Orphans,
+    count_orphans,
+    lease_names,
+    list_warehouses,
+    old_files,
+    orphans_before,
+)
 from lakebed.care.removal.removal import Removal, read_removals
 from lakebed.care.services import CareServices, Reaping, ZoneRules
 from lakebed.care.spec import CareRequest
@@ -31,9 +37,11 @@ _LOG = re.compile(
 
 @dataclass(frozen=True)
 class OrphanLook:
-    """Orphans by folder, with the leases to hold for each; `refused` says why none are known."""
+    """How many orphans are in each folder, with the leases to hold for it; `refused` says why none
+    are known.
+    """
 
-    found: Mapping[str, tuple[FileInfo, ...]] = field(default_factory=dict)
+    found: Mapping[str, Orphans] = field(default_factory=dict)
     leases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     refused: str = ""
 
@@ -72,13 +80,10 @@ class LakeSurvey:
 def look_around(services: CareServices, request: CareRequest, *, now: datetime) -> LakeSurvey:
     """Read everything that the requested actions are decided by."""
     lake_wide = request.tables is None
-    listed = list_warehouses(services.files) if request.wants("remove_orphans") else ()
-    look = (
-        services.observer.look()
-        if request.wants("remove_orphans")
-        else Look(services.observer.take_stock())
-    )
-    stock = look.stock
+    if request.wants("remove_orphans"):
+        stock, orphans = _look_for_orphans(services, now=now)
+    else:
+        stock, orphans = services.observer.take_stock(), OrphanLook()
     runs = services.records.summaries()
     rules, unread = _rules(services, stock, runs)
     landing = request.wants("purge_processed") or request.wants("purge_quarantine")
@@ -94,9 +99,7 @@ def look_around(services: CareServices, request: CareRequest, *, now: datetime) 
         removals=read_removals(services.files),
         heads=_heads(services, stock, rules, request),
         targets={table: _target(services, table, stock) for table in stock.tables},
-        orphans=_orphans(services, listed, look, runs, now=now)
-        if request.wants("remove_orphans")
-        else OrphanLook(),
+        orphans=_with_leases(orphans, stock, runs),
         zones=tuple(
             (zone, _landed(services, zone.zone, PROCESSED))
             for zone in zones
@@ -193,26 +196,20 @@ def _heads(
     return found
 
 
-def _orphans(
-    services: CareServices,
-    listed: tuple[FileInfo, ...],
-    look: Look,
-    runs: tuple[RunSummary, ...],
-    *,
-    now: datetime,
-) -> OrphanLook:
-    if look.refused:
-        return OrphanLook(refused=look.refused)
-    stock = look.stock
-    found = find_orphans(
-        listed,
-        look.reached,
-        stock.views,
-        days=services.settings.care.orphan_file_max_age_days,
-        now=now,
-    )
+def _look_for_orphans(services: CareServices, *, now: datetime) -> tuple[Stock, OrphanLook]:
+    """Files are listed before the catalog is read."""
+    before = orphans_before(services.settings.care.orphan_file_max_age_days, now=now)
+    with old_files(list_warehouses(services.files), before=before) as listed:
+        look = services.observer.look()
+        if look.refused:
+            return look.stock, OrphanLook(refused=look.refused)
+        return look.stock, OrphanLook(count_orphans(listed, look))
+
+
+def _with_leases(look: OrphanLook, stock: Stock, runs: tuple[RunSummary, ...]) -> OrphanLook:
     owners = {run.run_id: run.table for run in runs}
-    return OrphanLook(found, {folder: lease_names(folder, stock, owners.get) for folder in found})
+    leases = {folder: lease_names(folder, stock, owners.get) for folder in look.found}
+    return replace(look, leases=leases)
 
 
 def _judged_runs(

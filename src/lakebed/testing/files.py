@@ -67,6 +67,9 @@ class MemoryFiles:
             ]
         return iter(infos)
 
+    def walk(self, folder: str = "") -> Iterator[FileInfo]:
+        return reversed(list(self.list(folder)))  # nobody shall rely on an order
+
     def folders(self, folder: str = "") -> tuple[str, ...]:
         top = f"{require_folder(folder)}/" if folder else ""
         below = (info.path.removeprefix(top) for info in self.list(folder))

@@ -3,14 +3,16 @@ included.
 """
 
 import re
-from collections.abc import Callable, Collection, Container, Iterable, Iterator
-from collections.abc import Set as AbstractSet
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from lakebed.care.all_tables import Stock
 from lakebed.care.outcome import Done
-from lakebed.care.removal.removal import WAREHOUSE, belongs_to, below, delete_files, folder_of
+from lakebed.care.removal.reachable import Look
+from lakebed.care.removal.removal import WAREHOUSE, delete_each, delete_files, folder_of
+from lakebed.care.removal.spill import SpilledListing, spilled
 from lakebed.care.services import CareServices
 from lakebed.care.steps import PurgeProcessed, PurgeQuarantine, RemoveOrphans
 from lakebed.errors import BadName
@@ -26,39 +28,48 @@ _LEAD = re.compile(r"^~([0-9a-f]{2})")
 RunTable = Callable[[str], TableName | None]
 
 
-def list_warehouses(files: Files) -> tuple[FileInfo, ...]:
-    """Every file of every table folder. Listed before the catalog is read, so that a new table's
-    files are no orphans.
-    """
+class Orphans(NamedTuple):
+    """How many there are in a folder."""
+
+    files: int
+    bytes: int
+
+
+def orphans_before(days: float, *, now: datetime) -> datetime:
+    """Only files from before this time can be orphans."""
+    return now - timedelta(days=max(days, SAFE_DAYS))
+
+
+def list_warehouses(files: Files) -> Iterator[FileInfo]:
+    """Every file of every table folder."""
     namespaces = (
         name for name in files.folders() if name != DATA and not name.startswith((".", "_"))
     )
-    found = (file for namespace in namespaces for file in files.list(f"{namespace}/{WAREHOUSE}"))
-    return tuple(file for file in found if folder_of(file.path) and not file.path.endswith("/"))
+    return (file for namespace in namespaces for file in files.walk(f"{namespace}/{WAREHOUSE}"))
 
 
-def find_orphans(
-    listed: Iterable[FileInfo],
-    reached: Container[str],
-    protected: AbstractSet[str],
-    *,
-    days: float,
-    now: datetime,
-) -> dict[str, tuple[FileInfo, ...]]:
-    """Old files that no table reaches, by folder. From `protected` folders nothing is removed."""
-    limit = now - timedelta(days=max(days, SAFE_DAYS))
-    found: dict[str, list[FileInfo]] = {}
-    for file in listed:
-        folder = folder_of(file.path)
-        used_mark = file.path == f"{folder}/{USED_MARKER}"
-        if (
-            file.modified < limit
-            and belongs_to(file.path) not in reached
-            and not used_mark
-            and not below(file.path, protected)
-        ):
-            found.setdefault(folder, []).append(file)
-    return {folder: tuple(files) for folder, files in found.items()}
+def old_files(
+    listed: Iterable[FileInfo], *, before: datetime
+) -> AbstractContextManager[SpilledListing]:
+    """The files of table folders that are orphans if no table reaches them. Listed before the
+    catalog is read, so that a new table's files are none.
+    """
+    return spilled(file for file in listed if file.modified < before and _may_go(file.path))
+
+
+def _may_go(path: str) -> bool:
+    folder = folder_of(path)
+    return bool(folder) and not path.endswith("/") and path != f"{folder}/{USED_MARKER}"
+
+
+def count_orphans(listed: Iterable[tuple[str, int]], look: Look) -> dict[str, Orphans]:
+    """Files that no table or view needs, by folder."""
+    found: dict[str, Orphans] = {}
+    for path, size in listed:
+        if not look.needs(path):
+            known = found.get(folder_of(path), Orphans(0, 0))
+            found[folder_of(path)] = Orphans(known.files + 1, known.bytes + size)
+    return dict(sorted(found.items()))
 
 
 def lease_names(folder: str, stock: Stock, run_table: RunTable) -> tuple[str, ...]:
@@ -92,21 +103,22 @@ def _plain(folder: str) -> str:
 
 
 def remove_orphans(step: RemoveOrphans, services: CareServices, *, on_progress: OnProgress) -> Done:
-    """Remove orphans while holding the leases of whoever might write there, after looking again at
-    what is reached.
+    """Remove orphans while holding the leases of whoever might write there: the folder is listed
+    and what is reached looked at again, in this order.
     """
-    with ExitStack() as leases:
+    files = services.files
+    with ExitStack() as held:
         for name in step.leases:
-            leases.enter_context(services.holding(name))
+            held.enter_context(services.holding(name))
+        listed = held.enter_context(old_files(files.walk(step.folder), before=step.before))
         look = services.observer.look()
         if look.refused:
             return Done({"files": 0}, message=f"nothing is removed: {look.refused}")
-        doomed = look.unneeded({file.path: file.size for file in step.files})
-        _mark(step.folder, doomed, look.stock, services)
-        return Done(
-            {"files": delete_files(services.files, list(doomed), on_progress=on_progress)},
-            sum(doomed.values()),
-        )
+        doomed = count_orphans(listed, look).get(step.folder, Orphans(0, 0))
+        _mark(step.folder, doomed.files, look.stock, services)
+        paths = (path for path, _ in listed if not look.needs(path))
+        removed = delete_each(files, paths, count=doomed.files, on_progress=on_progress)
+        return Done({"files": removed}, doomed.bytes)
 
 
 def purge_landing(
@@ -128,15 +140,11 @@ def purge_landing(
     )
 
 
-def _mark(folder: str, doomed: Collection[str], stock: Stock, services: CareServices) -> None:
+def _mark(folder: str, doomed: int, stock: Stock, services: CareServices) -> None:
     """A folder that becomes empty keeps a marker; one that only a single run could ever use needs
     none.
     """
     occupied = folder in stock.folders
     of_run = run_of_hidden(_plain(folder.rpartition("/")[2]))
-    if (
-        not occupied
-        and not of_run
-        and all(file.path in doomed for file in services.files.list(folder))
-    ):
+    if not occupied and not of_run and doomed >= sum(1 for _ in services.files.walk(folder)):
         services.files.write(f"{folder}/{USED_MARKER}", b"")

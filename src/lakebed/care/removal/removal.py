@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Literal
 
 from lakebed.errors import FileMissing
@@ -18,6 +19,7 @@ from lakebed.work import OnProgress
 FOLDER = f"{DATA}/care/removals"
 WAREHOUSE = "warehouse"
 _AT_ONCE = 16
+_CHUNK = 1000
 # a table may have taken up such a file; it is not the table's to remove
 _OTHERS = ("landing", "pipelines")
 
@@ -104,10 +106,16 @@ def below(path: str, folders: AbstractSet[str]) -> bool:
 
 def delete_files(files: Files, paths: Collection[str], *, on_progress: OnProgress) -> int:
     """Remove files, several at a time, and return how many; a missing file is not an error."""
-    done = 0
+    return delete_each(files, paths, count=len(paths), on_progress=on_progress)
+
+
+def delete_each(files: Files, paths: Iterable[str], *, count: int, on_progress: OnProgress) -> int:
+    """Remove `count` files, a few of which are in memory at a time."""
+    done, more = 0, iter(paths)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for done, _ in enumerate(pool.map(files.delete, paths), 1):
-            on_progress(done, len(paths))
+        while some := list(islice(more, _CHUNK)):
+            for done, _ in enumerate(pool.map(files.delete, some), done + 1):  # noqa: B020
+                on_progress(done, count)
     return done
 
 

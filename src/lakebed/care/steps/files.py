@@ -27,17 +27,30 @@ class FilesStep(BaseCareStep):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RemoveOrphans(FilesStep):
-    """Files of one folder that no table reaches; `report` lists them without removing them."""
+class RemoveOrphans(BaseCareStep):
+    """Files of one folder from before a time that no table reaches; `report` counts them without
+    removing them. There may be millions: which they are is looked up when they are removed.
+    """
 
     action: ClassVar[Action] = "remove_orphans"
     folder: str
     leases: tuple[str, ...]
+    before: datetime
+    files: int
+    bytes: int
     report: bool = True
 
     @property
     def subject(self) -> str:
         return self.folder
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        return {"files": self.files}
+
+    @property
+    def size(self) -> int:
+        return self.bytes
 
 
 @dataclass(frozen=True, kw_only=True)

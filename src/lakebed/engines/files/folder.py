@@ -104,7 +104,15 @@ class FolderFiles:
 
     def list(self, folder: str = "") -> Iterator[FileInfo]:
         top = require_folder(folder)
-        return self._walk(self._followed(top) if top else self._root, f"{top}/" if top else "")
+        return self._below(
+            self._followed(top) if top else self._root, f"{top}/" if top else "", in_order=True
+        )
+
+    def walk(self, folder: str = "") -> Iterator[FileInfo]:
+        top = require_folder(folder)
+        return self._below(
+            self._followed(top) if top else self._root, f"{top}/" if top else "", in_order=False
+        )
 
     def folders(self, folder: str = "") -> tuple[str, ...]:
         top = require_folder(folder)
@@ -152,11 +160,12 @@ class FolderFiles:
         with suppress(OSError):
             (self._root / PROBE_FOLDER).rmdir()
 
-    def _walk(self, folder: Path, prefix: str) -> Iterator[FileInfo]:
-        # Folders are sorted with their slash, so that the walk yields paths in order.
-        for name, entry in sorted(self._entries(folder)):
+    def _below(self, folder: Path, prefix: str, *, in_order: bool) -> Iterator[FileInfo]:
+        # Folders are sorted with their slash, so that paths come in order.
+        entries = self._entries(folder)
+        for name, entry in sorted(entries) if in_order else entries:
             if name.endswith("/"):
-                yield from self._walk(Path(entry.path), prefix + name)
+                yield from self._below(Path(entry.path), prefix + name, in_order=in_order)
             elif is_unfinished(name) or is_lock(name):
                 _remove_abandoned(entry)
             else:

@@ -115,6 +115,9 @@ class S3Files:
         """The whole listing is loaded and sorted here: not every server sorts by the full path."""
         return iter(self._sorted(require_folder(folder)))
 
+    def walk(self, folder: str = "") -> Iterator[FileInfo]:
+        return self._below(require_folder(folder))
+
     def folders(self, folder: str = "") -> tuple[str, ...]:
         top = require_folder(folder)
         with self._asking(folder):
@@ -278,17 +281,19 @@ class S3Files:
         return made
 
     def _sorted(self, folder: str) -> tuple[FileInfo, ...]:
-        with self._asking(folder):
-            listed = [
-                seen
-                for batch in obstore.list(self._store, folder or None, chunk_size=1000)
-                for seen in batch
-            ]
-        infos = (
-            FileInfo(seen["path"], seen["size"], seen["e_tag"] or "", seen["last_modified"])
-            for seen in listed
-        )
-        return tuple(sorted(infos, key=lambda info: info.path))
+        return tuple(sorted(self._below(folder), key=lambda info: info.path))
+
+    def _below(self, folder: str) -> Iterator[FileInfo]:
+        batches = iter(obstore.list(self._store, folder or None, chunk_size=_AT_ONCE))
+        while True:
+            with self._asking(folder):
+                batch = next(batches, ())
+            if not batch:
+                return
+            for seen in batch:
+                yield FileInfo(
+                    seen["path"], seen["size"], seen["e_tag"] or "", seen["last_modified"]
+                )
 
     def _asking(self, path: str) -> AbstractContextManager[None]:
         return answers(self.where, path)

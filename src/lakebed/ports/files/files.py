@@ -74,6 +74,12 @@ class Files(Protocol):
         """
         ...
 
+    def walk(self, folder: str = "") -> Iterator[FileInfo]:
+        """The files that `list` gives, in no order and a few at a time: however many there are,
+        they need not fit into memory.
+        """
+        ...
+
     def folders(self, folder: str = "") -> tuple[str, ...]:
         """The names of the folders directly below a folder, in order."""
         ...
