@@ -130,6 +130,25 @@ def test_a_holder_protects_what_it_named_last_of_each_table(events: Events) -> N
     assert protected(events) == set()
 
 
+def test_what_a_holder_protects_can_be_added_to_and_released_by_snapshot(events: Events) -> None:
+    events.protect("mirror", ORDERS, [1])
+    events.protect("mirror", SUMS, [1])
+    events.protect("reader", ORDERS, [2])
+    events.protect("mirror", ORDERS, [1, 2], add=True)
+    assert [one for one in sorted(protected(events)) if one[1] == "orders"] == [
+        ("mirror", "orders", 1),
+        ("mirror", "orders", 2),
+        ("reader", "orders", 2),
+    ]
+    events.unprotect("mirror", snapshots=[2, 9])
+    assert ("reader", "orders", 2) in protected(events)
+    assert ("mirror", "orders", 2) not in protected(events)
+    events.unprotect("mirror", ORDERS, snapshots=[1])
+    assert protected(events) == {("mirror", "sums", 1), ("reader", "orders", 2)}
+    events.unprotect("mirror", snapshots=[])
+    assert protected(events) == {("mirror", "sums", 1), ("reader", "orders", 2)}
+
+
 def test_a_protection_ends_with_its_time(events: Events) -> None:
     events.protect("over", ORDERS, [1], seconds=0)
     events.protect("lasting", ORDERS, [1], seconds=3600)

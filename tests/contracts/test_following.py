@@ -94,3 +94,30 @@ def test_a_follower_that_dies_before_it_acknowledges_finds_everything_again(benc
     assert (after.events, after.changes, after.states) == ((), (), first.states)
     follower(bench).forget()
     assert bench.events.followers() == ()
+
+
+def test_a_follower_that_protects_by_an_old_name_takes_nothing_from_the_table_that_has_it_now(
+    bench: Bench,
+) -> None:
+    first, second = bench.table("first"), bench.table("second")
+    other = TableName(bench.namespace, "silver", "other")
+    for table, row in ((first, 1), (second, 2)):
+        bench.write(table, [row])
+    mirror = follower(bench)
+    before = {state.table: state for state in mirror.look(()).states}
+    assert mirror.protect(before[first])
+    assert mirror.protect(before[second])
+    bench.catalog.rename(first, other)
+    bench.catalog.rename(second, first)
+    assert not mirror.protect(before[first])
+    kept = {(one.table, one.snapshot) for one in bench.events.protected()}
+    assert {(first, before[second].snapshot), (other, before[first].snapshot)} <= kept
+    after = [state for state in mirror.look(tuple(before.values())).states if state.table == other]
+    assert mirror.protect(after[0])
+    mirror.release(but=after)
+    assert {one.snapshot for one in bench.events.protected()} == {before[first].snapshot}
+    gone = bench.catalog.drop(other)
+    assert gone
+    assert not mirror.protect(after[0])
+    mirror.release(but=())
+    assert bench.events.protected() == ()

@@ -87,11 +87,12 @@ class MemoryEvents:
         snapshots: Collection[int],
         *,
         seconds: float | None = None,
+        add: bool = False,
     ) -> None:
         until = None if seconds is None else datetime.now(UTC) + timedelta(seconds=seconds)
         now = datetime.now(UTC)
         with self._lock:
-            self.unprotect(holder, table)
+            self.unprotect(holder, table, snapshots=snapshots if add else None)
             self._protected = [one for one in self._protected if not one.until or one.until > now]
             self._protected += [
                 SnapshotProtection(holder, table, snapshot, until)
@@ -107,12 +108,20 @@ class MemoryEvents:
             ]
             return any(one.holder == holder for one in self._protected)
 
-    def unprotect(self, holder: str, table: TableName | None = None) -> None:
+    def unprotect(
+        self,
+        holder: str,
+        table: TableName | None = None,
+        *,
+        snapshots: Collection[int] | None = None,
+    ) -> None:
         with self._lock:
             self._protected = [
                 one
                 for one in self._protected
-                if one.holder != holder or (table is not None and one.table != table)
+                if one.holder != holder
+                or (table is not None and one.table != table)
+                or (snapshots is not None and one.snapshot not in snapshots)
             ]
 
     def rename_table(self, table: TableName, to: TableName) -> None:

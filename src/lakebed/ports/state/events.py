@@ -120,9 +120,10 @@ class Events(Protocol):
         snapshots: Collection[int],
         *,
         seconds: float | None = None,
+        add: bool = False,
     ) -> None:
         """Protect these snapshots of a table from expiry, instead of those the holder protected
-        before.
+        under this name before; with `add`, besides them.
         """
         ...
 
@@ -132,8 +133,14 @@ class Events(Protocol):
         """
         ...
 
-    def unprotect(self, holder: str, table: TableName | None = None) -> None:
-        """Remove a holder's protections: of one table, or all."""
+    def unprotect(
+        self,
+        holder: str,
+        table: TableName | None = None,
+        *,
+        snapshots: Collection[int] | None = None,
+    ) -> None:
+        """Remove a holder's protections: of one table, or of all; of some snapshots, or of all."""
         ...
 
     def protected(self) -> tuple[SnapshotProtection, ...]:

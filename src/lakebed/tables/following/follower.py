@@ -62,6 +62,32 @@ class Follower:
         if look.events:
             self._events.acknowledge(self.name, look.events[-1].number)
 
+    def protect(self, state: TableState) -> bool:
+        """Protect the snapshot of a table from expiry, besides all others that this follower
+        protects, then make sure that the table still has it.
+
+        False: the table has changed since the look. The next look finds it again.
+        """
+        if state.snapshot is None:
+            return True
+        self._events.protect(self.name, state.table, [state.snapshot], add=True)
+        try:
+            present = self._catalog.metadata(self._catalog.pointers([state.table]).values())
+        except DamagedTable:
+            return False
+        found = present.get(state.table)
+        return bool(found and found.uuid == state.uuid and state.snapshot in found.snapshots)
+
+    def release(self, *, but: Collection[TableState]) -> None:
+        """Protect no snapshot any longer `but` those of these states.
+
+        Snapshots are compared, not names: a table may have been renamed since it was looked at, and
+        another may have its name.
+        """
+        mine = {one.snapshot for one in self._events.protected() if one.holder == self.name}
+        if done := mine - {state.snapshot for state in but}:
+            self._events.unprotect(self.name, snapshots=done)
+
     def forget(self) -> None:
         """Follow no longer: its registration and the snapshots that it protects are removed."""
         self._events.unfollow(self.name)

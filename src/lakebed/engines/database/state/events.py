@@ -1,7 +1,7 @@
 """Events, followers and protected snapshots, as rows."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -129,14 +129,14 @@ class DatabaseEvents:
         snapshots: Collection[int],
         *,
         seconds: float | None = None,
+        add: bool = False,
     ) -> None:
         now = self._database.now()
         until = None if seconds is None else now + seconds
+        replaced = _of(holder, table, snapshots if add else None)
         with self._database.writing() as connection:
             connection.execute(_lapsed_deletion(now))
-            connection.execute(
-                delete(holds).where(holds.c.holder == holder, holds.c.table_name == str(table))
-            )
+            connection.execute(delete(holds).where(*replaced))
             for snapshot in sorted(set(snapshots)):
                 values = {"holder": holder, "table_name": str(table), "snapshot": snapshot}
                 connection.execute(insert(holds).values(**values, until=until))
@@ -149,12 +149,15 @@ class DatabaseEvents:
             )
             return connection.execute(select(holds.c.holder).where(theirs)).first() is not None
 
-    def unprotect(self, holder: str, table: TableName | None = None) -> None:
-        theirs = delete(holds).where(holds.c.holder == holder)
+    def unprotect(
+        self,
+        holder: str,
+        table: TableName | None = None,
+        *,
+        snapshots: Collection[int] | None = None,
+    ) -> None:
         with self._database.writing() as connection:
-            connection.execute(
-                theirs if table is None else theirs.where(holds.c.table_name == str(table))
-            )
+            connection.execute(delete(holds).where(*_of(holder, table, snapshots)))
 
     def protected(self) -> tuple[SnapshotProtection, ...]:
         lasting = or_(holds.c.until.is_(None), holds.c.until > self._database.now())
@@ -171,6 +174,17 @@ class DatabaseEvents:
             )
             for row in rows
         )
+
+
+def _of(
+    holder: str, table: TableName | None, snapshots: Collection[int] | None
+) -> Iterator[ColumnElement[bool]]:
+    """What a holder protects: of one table, or of all; these snapshots, or all."""
+    yield holds.c.holder == holder
+    if table is not None:
+        yield holds.c.table_name == str(table)
+    if snapshots is not None:
+        yield holds.c.snapshot.in_(snapshots)
 
 
 def _lapsed_deletion(now: ColumnElement[float]) -> Delete:
