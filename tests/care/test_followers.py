@@ -14,6 +14,7 @@ import pytest
 
 import lakebed
 from lakebed.names import TableName, new_run_id
+from lakebed.tables import published_snapshots
 from tests.support.benches import RealBench, ids
 from tests.support.lakes.kept_lake import Kept
 from tests.support.mirror import Copies, Mirror, follow
@@ -85,8 +86,8 @@ class Walk:
 
     def roll_back(self) -> None:
         if table := self._any():
-            there = self.lake.tables.describe(table).snapshots
-            to = self.chance.choice([one for one in self.tables[table].former if one in there])
+            stood = published_snapshots(self.lake.tables.describe(table))
+            to = self.chance.choice([one for one in self.tables[table].former if one in stood])
             self.lake.tables.rollback(table, to)
             self.tables[table].rows = self.tables[table].former[to]
 
