@@ -50,7 +50,7 @@ def test_every_chapter_of_the_demo_holds(tmp_path: Path, spark_home: Path) -> No
     assert len(facts["best"]) == 3
     assert facts["then_and_now"] == [600, 603]
     assert 0 < facts["german"] < 603
-    assert len(facts["refused"]) == 2
+    assert len(facts["untrusted"]) == 2
     assert facts["pyiceberg_rows"] == 603
 
 

@@ -181,7 +181,7 @@ def _untrusted(demo: Demo) -> None:
         try:
             demo.lake.query(asked, untrusted=True)
         except BadQuery as refused:
-            demo.facts.setdefault("refused", []).append(refused.what)
+            demo.facts.setdefault("untrusted", []).append(refused.what)
             demo.say(f"   {asked}: {refused.what}")
     found = next(iter(demo.lake.query(f"SELECT count(*) FROM {REVENUE}", untrusted=True)))
     demo.say(
