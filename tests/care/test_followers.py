@@ -9,12 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import lakebed
 from lakebed.names import TableName, new_run_id
-from lakebed.tables import published_snapshots
+from lakebed.tables import Follower, published_snapshots
 from tests.support.benches import RealBench, ids
 from tests.support.lakes.kept_lake import Kept
 from tests.support.mirror import Copies, Mirror, follow
@@ -295,3 +296,36 @@ def test_what_a_dead_follower_relies_on_outlives_expiry_renames_and_the_drop_of_
     walk.purge()
     walk.catch_up()
     assert (Copies.load(walk.file).states, walk.lake.stores.catalog.dropped()) == ([], ())
+
+
+@pytest.mark.parametrize(("any_kept", "seed"), [(SQLITE, 0)], indirect=["any_kept"])
+def test_a_snapshot_that_is_protected_while_it_expires_keeps_its_files(
+    walk: Walk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walk.make()
+    stores = walk.lake.stores
+    follower = Follower(
+        "mirror",
+        catalog=stores.catalog,
+        events=stores.events,
+        records=stores.records,
+        leases=stores.leases,
+    )
+    (state,) = follower.look(()).states
+    assert state.snapshot
+    walk.overwrite_elsewhere()
+    expire = stores.catalog.amend
+
+    def amend(*arguments: Any, **options: Any) -> None:
+        assert follower.protect(state)  # in the last moment
+        expire(*arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stores.catalog, "amend", amend)
+        walk.expire()
+    assert state.snapshot not in walk.lake.tables.describe(state.table).snapshots
+    walk.expire()
+    assert walk.files[state.snapshot] <= walk.there()
+    follower.release(but=())
+    walk.expire()
+    assert not walk.files[state.snapshot] <= walk.there()

@@ -19,7 +19,7 @@ from lakebed.care.removal.orphans import (
     old_files,
     orphans_before,
 )
-from lakebed.care.removal.removal import Removal, read_removals
+from lakebed.care.removal.removal import Removal, awaited_files, read_removals
 from lakebed.care.services import CareServices, Reaping, ZoneRules
 from lakebed.care.spec import CareRequest
 from lakebed.errors import DamagedTable, LakebedError
@@ -203,7 +203,7 @@ def _look_for_orphans(services: CareServices, *, now: datetime) -> tuple[Stock, 
         look = services.observer.look()
         if look.refused:
             return look.stock, OrphanLook(refused=look.refused)
-        return look.stock, OrphanLook(count_orphans(listed, look))
+        return look.stock, OrphanLook(count_orphans(listed, look, awaited_files(services.files)))
 
 
 def _with_leases(look: OrphanLook, stock: Stock, runs: tuple[RunSummary, ...]) -> OrphanLook:

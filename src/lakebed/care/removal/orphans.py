@@ -3,7 +3,7 @@ included.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -11,7 +11,14 @@ from typing import NamedTuple
 from lakebed.care.all_tables import Stock
 from lakebed.care.outcome import Done
 from lakebed.care.removal.reachable import Look
-from lakebed.care.removal.removal import WAREHOUSE, delete_each, delete_files, folder_of
+from lakebed.care.removal.removal import (
+    WAREHOUSE,
+    awaited_files,
+    belongs_to,
+    delete_each,
+    delete_files,
+    folder_of,
+)
 from lakebed.care.removal.spill import SpilledListing, spilled
 from lakebed.care.services import CareServices
 from lakebed.care.steps import PurgeProcessed, PurgeQuarantine, RemoveOrphans
@@ -62,14 +69,20 @@ def _may_go(path: str) -> bool:
     return bool(folder) and not path.endswith("/") and path != f"{folder}/{USED_MARKER}"
 
 
-def count_orphans(listed: Iterable[tuple[str, int]], look: Look) -> dict[str, Orphans]:
-    """Files that no table or view needs, by folder."""
+def count_orphans(
+    listed: Iterable[tuple[str, int]], look: Look, awaited: Container[str] = ()
+) -> dict[str, Orphans]:
+    """Files that no table or view needs and no unfinished removal has, by folder."""
     found: dict[str, Orphans] = {}
     for path, size in listed:
-        if not look.needs(path):
+        if _is_orphan(path, look, awaited):
             known = found.get(folder_of(path), Orphans(0, 0))
             found[folder_of(path)] = Orphans(known.files + 1, known.bytes + size)
     return dict(sorted(found.items()))
+
+
+def _is_orphan(path: str, look: Look, awaited: Container[str]) -> bool:
+    return not look.needs(path) and belongs_to(path) not in awaited
 
 
 def lease_names(folder: str, stock: Stock, run_table: RunTable) -> tuple[str, ...]:
@@ -114,9 +127,10 @@ def remove_orphans(step: RemoveOrphans, services: CareServices, *, on_progress: 
         look = services.observer.look()
         if look.refused:
             return Done({"files": 0}, message=f"nothing is removed: {look.refused}")
-        doomed = count_orphans(listed, look).get(step.folder, Orphans(0, 0))
+        awaited = awaited_files(files)
+        doomed = count_orphans(listed, look, awaited).get(step.folder, Orphans(0, 0))
         _mark(step.folder, doomed.files, look.stock, services)
-        paths = (path for path, _ in listed if not look.needs(path))
+        paths = (path for path, _ in listed if _is_orphan(path, look, awaited))
         removed = delete_each(files, paths, count=doomed.files, on_progress=on_progress)
         return Done({"files": removed}, doomed.bytes)
 

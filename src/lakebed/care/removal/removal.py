@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Literal
@@ -54,9 +55,22 @@ def discard_removal(files: Files, removal: Removal) -> None:
 
 def read_removals(files: Files) -> tuple[Removal, ...]:
     """Removals that were started but not finished."""
-    return tuple(
-        _read(files, info.path) for info in files.list(FOLDER) if info.path.endswith(".json")
-    )
+    found: list[Removal] = []
+    for info in files.list(FOLDER):
+        if info.path.endswith(".json"):
+            with suppress(FileMissing):  # another care has finished it meanwhile
+                found.append(_read(files, info.path))
+    return tuple(found)
+
+
+def awaited_files(files: Files) -> frozenset[str]:
+    """The files of removals that are not finished. They are no orphans: a snapshot that was
+    protected while it expired needs them.
+
+    Read this after looking what tables reach: a removal is written before its files become
+    unreachable.
+    """
+    return frozenset(path for removal in read_removals(files) for path in removal.files)
 
 
 def _read(files: Files, path: str) -> Removal:
