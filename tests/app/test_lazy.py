@@ -3,12 +3,14 @@
 import gc
 import json
 import random
+import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from multiprocessing import get_context
@@ -25,6 +27,7 @@ from pyiceberg.types import LongType
 import lakebed
 from lakebed.errors import BadQuery, MissingExtra, UnknownName, UsageError
 from lakebed.ports import RemoveSnapshots
+from lakebed.tables.history import protection
 from tests.servers.postgres import Database
 from tests.servers.s3 import Bucket
 from tests.support.benches import RealBench, postgres_bench, sqlite_bench
@@ -234,9 +237,10 @@ def _alike(one: pa.Table, other: pa.Table) -> bool:
     )
 
 
-def test_a_reader_holds_its_snapshot_until_its_last_row(shop: Shop) -> None:
+def test_a_reader_of_a_former_state_protects_it_until_its_last_row(shop: Shop) -> None:
     holds = shop.lake.stores.events.protected
-    table = shop.lake.table("orders")
+    oldest = shop.table.metadata.snapshots[0].snapshot_id
+    table = shop.lake.table("orders", at=oldest)
     assert not holds()
     reader = table.to_arrow_batches(rows=50)
     reader.read_next_batch()
@@ -252,7 +256,44 @@ def test_a_reader_holds_its_snapshot_until_its_last_row(shop: Shop) -> None:
     assert not holds()
 
 
-def test_a_pinned_snapshot_that_expired_is_said_to_be_gone(shop: Shop) -> None:
+def test_reading_the_present_state_writes_nothing_to_the_database(shop: Shop) -> None:
+    """Readers would wait for writers, and each other, on SQLite."""
+    lake, events = shop.lake, shop.lake.stores.events
+    table = lake.table("orders", where="id >= 500")
+    at_home = shop.bench.root.folder / ".data" / "lake.db"
+    with closing(sqlite3.connect(at_home)) as database:
+        before = database.execute("PRAGMA data_version").fetchone()
+        assert (table.count(), table.to_arrow().num_rows) == (500, 500)
+        assert table.to_polars(lazy=True).collect().height == 500
+        assert table.to_duckdb().fetchall()
+        with lake.query("SELECT count(*) FROM orders") as result:
+            assert result.fetchall() == result.fetchall() == [(1000,)]
+        assert database.execute("PRAGMA data_version").fetchone() == before
+        events.protect("reader", table.name, [1])
+        assert database.execute("PRAGMA data_version").fetchone() != before
+
+
+def test_a_state_that_was_pinned_long_ago_is_protected_when_it_is_read(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = shop.lake.table("orders")
+    shop.table.append(orders(1000, 10))
+    monkeypatch.setattr(protection, "UNPROTECTED", -1.0)  # as if it were hours later
+    reader = table.to_arrow_batches(rows=50)
+    reader.read_next_batch()
+    assert [one.snapshot for one in shop.lake.stores.events.protected()] == [table.snapshot]
+    reader.read_all()
+    shop.lake.tables.rename("orders", "shop.silver.renamed")
+    assert table.to_arrow().num_rows == 1000
+    shop.lake.tables.drop("renamed")
+    assert table.to_arrow().num_rows == 1000
+    assert not shop.lake.stores.events.protected()
+
+
+def test_a_pinned_snapshot_that_expired_is_said_to_be_gone(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protection, "UNPROTECTED", -1.0)  # as if it were hours later
     table = shop.lake.table("orders")
     shop.table.append(orders(1000, 10))
     catalog = shop.lake.stores.catalog

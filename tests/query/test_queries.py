@@ -149,6 +149,10 @@ def test_a_former_state_is_held_while_it_is_read(lake: Lake) -> None:
     ]
     assert result.to_arrow().num_rows == 10
     assert lake.stores.events.protected() == ()
+    again = result.to_arrow_batches()
+    assert len(lake.stores.events.protected()) == 1, "reading it again runs it again"
+    again.read_all()
+    assert lake.stores.events.protected() == ()
     with lake.query("FROM orders"):
         assert lake.stores.events.protected() == ()
 

@@ -57,3 +57,14 @@ def test_a_reader_of_a_table_that_is_renamed_protects_nothing_of_the_next_table_
             time.sleep(0.05)
         assert [(one.table, one.snapshot) for one in found] == [(former, 5)]
         assert found[0].until != first.until
+
+
+def test_a_reader_of_the_present_state_that_reads_for_long_protects_it_after_all(
+    bench: RealBench,
+) -> None:
+    with SnapshotGuard(bench.events, {ORDERS: [5]}, after=0.05):
+        deadline = time.monotonic() + 60
+        while not held(bench) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert held(bench) == [5]
+    assert held(bench) == []

@@ -12,7 +12,7 @@ from lakebed.query.queries import Queries
 from lakebed.query.results.log import QueryLog
 from lakebed.query.views.catalog_views import sql_changing_setting
 from lakebed.settings import Root, Settings
-from lakebed.tables import protect_snapshots
+from lakebed.tables import protect_reads
 
 if TYPE_CHECKING:
     from lakebed.engines.duckdb import DuckEngine
@@ -35,7 +35,7 @@ def open_queries(
         spark_setting=sql_changing_setting(settings.spark.conf),
     )
     return Queries(
-        context, log, engines, protect=partial(protect_snapshots, stores.catalog, stores.events)
+        context, log, engines, protect=partial(protect_reads, stores.catalog, stores.events)
     )
 
 

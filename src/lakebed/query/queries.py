@@ -1,12 +1,13 @@
 """The queries of a lake: planned, checked, answered by an engine, and logged."""
 
+import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
 from lakebed.errors import BadQuery, LakebedError, RunFailed
-from lakebed.names import ForeignName, TableName
+from lakebed.names import TableName
 from lakebed.ports import QueryRows
 from lakebed.query.engine import QueryEngines
 from lakebed.query.planning.plan import PinnedTable, QueryPlan, all_tables
@@ -15,8 +16,9 @@ from lakebed.query.planning.resolve import all_names
 from lakebed.query.request import QueryRequest
 from lakebed.query.results.log import QueryLog
 from lakebed.query.results.log_recorder import LogRecorder
+from lakebed.query.results.protected_rows import ProtectedRows
 from lakebed.query.results.result import QueryResult
-from lakebed.tables import SnapshotGuard
+from lakebed.tables import SnapshotGuard, SnapshotRead
 
 if TYPE_CHECKING:
     from lakebed.query.lazy.table import LazyTableServices
@@ -33,9 +35,11 @@ class Queries:
         log: QueryLog,
         engines: QueryEngines,
         *,
-        protect: Callable[[Mapping[TableName, Collection[int]]], SnapshotGuard],
+        protect: Callable[[Iterable[SnapshotRead]], SnapshotGuard],
     ) -> None:
         self.context, self.log, self.engines, self.protect = context, log, engines, protect
+        self._guards: dict[tuple[TableName, int], SnapshotGuard] = {}
+        self._lock = threading.Lock()
 
     @property
     def lazy_tables(self) -> "LazyTableServices":
@@ -43,7 +47,11 @@ class Queries:
         from lakebed.query.lazy.table import LazyTableServices
 
         return LazyTableServices(
-            self.context.scans, self.engines.frames, self.protect, self.context.timezone
+            self.context.scans,
+            self.engines.frames,
+            self.protect,
+            self.protect_until_closed,
+            self.context.timezone,
         )
 
     def plan(self, request: QueryRequest) -> QueryPlan:
@@ -60,14 +68,9 @@ class Queries:
         with recorder.failures():
             self._require_allowed(request)
             plan = self.plan(request)
-            run = self._runner(plan, request)
+            run = partial(self._run_protected, plan, self._runner(plan, request))
             plan_ms = (time.perf_counter() - began) * 1000
-            guard = self._protect_past_snapshots(plan)
-
-        def on_end(rows: int, error: LakebedError | None) -> None:
-            guard.release()
-            recorder.finish(plan, rows, error)
-
+        on_end = partial(recorder.finish, plan)
         try:
             rows = run()
         except LakebedError as error:
@@ -135,24 +138,28 @@ class Queries:
             names = [table.levels for table in (*known.pointers, *known.others) if not table.hidden]
             check_untrusted(request.sql, names)
 
-    def _protect_past_snapshots(self, plan: QueryPlan) -> SnapshotGuard:
-        """Protect the past snapshots that a plan reads.
+    def _run_protected(self, plan: QueryPlan, run: Callable[[], QueryRows]) -> QueryRows:
+        """Run a query; what it reads is protected until its rows are closed."""
+        sources = (read.target.source for read in all_tables(plan.tables))
+        pinned = (source for source in sources if isinstance(source, PinnedTable))
+        guard = self.protect([read for source in pinned for read in source.reads])
+        try:
+            return ProtectedRows(run(), guard)
+        except BaseException:
+            guard.release()
+            raise
 
-        A present one stays for a day after it is superseded.
-        """
-        past: dict[TableName, set[int]] = {}
-        for read in all_tables(plan.tables):
-            source = read.target.source
-            if (
-                isinstance(source, PinnedTable)
-                and source.past_snapshot
-                and not isinstance(source.table, ForeignName)
-            ):
-                past.setdefault(source.table, set()).add(source.past_snapshot)
-        return self.protect(past)
+    def protect_until_closed(self, reads: Iterable[SnapshotRead]) -> None:
+        """Protect what a frame reads that does not say when it is done."""
+        with self._lock:
+            for read in reads:
+                if (read.table, read.snapshot) not in self._guards:
+                    self._guards[read.table, read.snapshot] = self.protect([read])
 
     def close(self) -> None:
         """Close the engines; what is still being read ends with its last row."""
+        while self._guards:
+            self._guards.popitem()[1].release()
         self.engines.close()
 
 

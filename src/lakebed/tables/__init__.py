@@ -43,7 +43,13 @@ from lakebed.tables.following.followers import Followers, FollowerSummary
 from lakebed.tables.history.compare import compare
 from lakebed.tables.history.diff import ColumnChange, ColumnFigures, Example, TableDiff
 from lakebed.tables.history.points import find_point, published_snapshots
-from lakebed.tables.history.protection import SnapshotGuard, protect_snapshots
+from lakebed.tables.history.protection import (
+    SnapshotGuard,
+    SnapshotRead,
+    protect_reads,
+    protect_snapshots,
+    snapshot_read,
+)
 from lakebed.tables.history.rollback import Rollback, UndoneFiles, plan_rollback
 from lakebed.tables.history.timeline import HistoryEntry, table_history
 from lakebed.tables.merging.first_batch import first_batch_rows
@@ -136,6 +142,7 @@ __all__ = [
     "SchemaPolicy",
     "Settlement",
     "SnapshotGuard",
+    "SnapshotRead",
     "Strategy",
     "TableChange",
     "TableChangeKind",
@@ -186,6 +193,7 @@ __all__ = [
     "plan_schema",
     "plan_settlement",
     "projection",
+    "protect_reads",
     "protect_snapshots",
     "publish",
     "published_snapshots",
@@ -204,6 +212,7 @@ __all__ = [
     "selection",
     "settle_alters",
     "settle_publications",
+    "snapshot_read",
     "statement_counts",
     "states_after",
     "string_literal",

@@ -1,5 +1,6 @@
 """What operations on tables need of a lake."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -18,7 +19,12 @@ from lakebed.ports import (
     TableMetadata,
 )
 from lakebed.tables.history.points import find_point
-from lakebed.tables.history.protection import protect_snapshots
+from lakebed.tables.history.protection import (
+    SnapshotGuard,
+    protect_reads,
+    protect_snapshots,
+    snapshot_read,
+)
 from lakebed.tables.lookup.entries import find_table
 from lakebed.tables.placement import TablePlacement
 from lakebed.tables.publishing.lease import HeldLease, LeaseWait, hold_lease
@@ -73,6 +79,17 @@ class TableServices:
         limit = self.placement.settings.lease.limit_seconds
         return hold_lease(
             self.leases, str(table), holder=holder or self.holder, limit=limit, wait=LeaseWait(wait)
+        )
+
+    def protect_points(
+        self, table: TableName, metadata: TableMetadata, *points: Snapshot
+    ) -> SnapshotGuard:
+        """Protect points of a table that was just looked up, until the guard is released."""
+        now = time.time()
+        return protect_reads(
+            self.catalog,
+            self.events,
+            [snapshot_read(table, metadata, point.id, pinned_at=now) for point in points],
         )
 
     @contextmanager

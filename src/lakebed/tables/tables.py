@@ -150,7 +150,8 @@ class Tables:
         chosen = self._services.keys_of(table) if keys is None else keys
         compute = self._services.compute(new_run_id())
         try:
-            return compare(compute, table, metadata, old, new, keys=chosen, examples=examples)
+            with self._services.protect_points(table, metadata, old, new):
+                return compare(compute, table, metadata, old, new, keys=chosen, examples=examples)
         finally:
             compute.close()
 

@@ -1,8 +1,11 @@
 """`--engine spark`: Spark's SQL over the states that DuckDB would read."""
 
+from typing import Any
+
 import pytest
 
 from lakebed.errors import BadQuery, UnknownName
+from lakebed.tables import TableDiff, compare
 from tests.support.lakes.pipeline_lake import TestLake
 
 pytestmark = [pytest.mark.spark]
@@ -51,3 +54,40 @@ def test_spark_reads_pinned_tables_by_any_name(shop: TestLake) -> None:
     assert lake.query(
         "SELECT engine, status FROM system.query_log ORDER BY ts LIMIT 1"
     ).fetchall() == [("spark", "ok")]
+
+
+def test_spark_protects_the_former_states_that_it_reads(
+    shop: TestLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake = shop.lake
+    lake.write("shop.silver.numbers", lake.spark.range(5))
+    first = lake.tables.tag("numbers", "first").id
+    lake.write("numbers", lake.spark.range(5, 8))
+
+    def protected() -> set[int]:
+        return {one.snapshot for one in lake.stores.events.protected()}
+
+    for text, at in (
+        ("numbers", "first"),
+        (f"numbers VERSION AS OF {first}", None),
+        ("numbers VERSION AS OF 'first'", None),
+    ):
+        with lake.query(f"SELECT count(*) FROM {text}", engine="spark", at=at) as result:
+            assert protected() == {first}, text
+            assert result.fetchall() == [(5,)]
+        assert protected() == set()
+    with lake.query("SELECT count(*) FROM numbers", engine="spark"):
+        assert protected() == set()
+    during: set[int] = set()
+
+    def comparing(*given: Any, **options: Any) -> TableDiff:
+        during.update(protected())
+        return compare(*given, **options)
+
+    monkeypatch.setattr("lakebed.tables.tables.compare", comparing)
+    assert lake.tables.diff("numbers", "first").rows["added"] == 3
+    assert (first in during, protected()) == (True, set())
+    assert lake.table("numbers", at="first").to_spark().count() == 5
+    assert protected() == {first}, "nobody knows when a frame of Spark is done"
+    lake.queries.close()
+    assert protected() == set()

@@ -1,6 +1,6 @@
 """A table to be read later, by any frame library: pinned now, read when rows are needed."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -10,7 +10,7 @@ from lakebed.ports import Predicate, Scan, Scans
 from lakebed.query.engine import ROWS, ReadRequest, TableReader
 from lakebed.query.lazy.selection import TableSelection
 from lakebed.query.results.row_source import RowSource
-from lakebed.tables import SnapshotGuard
+from lakebed.tables import SnapshotGuard, SnapshotRead
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,14 +23,16 @@ class LazyTableServices:
 
     scans: Scans
     reader: TableReader
-    protect: Callable[[Mapping[TableName, Collection[int]]], SnapshotGuard]
+    protect: Callable[[Iterable[SnapshotRead]], SnapshotGuard]
+    protect_until_closed: Callable[[Iterable[SnapshotRead]], None]  # until the lake is closed
     timezone: str  # of points and conditions without one
 
 
 class LazyTable(RowSource):
     """A table at one snapshot, whatever is committed meanwhile.
 
-    The snapshot is protected from expiry while rows are read. Types are Iceberg's; `memory` limits
+    The snapshot is protected from expiry while rows are read, that of a Spark frame until the lake
+    is closed. Types are Iceberg's; `memory` limits
     what DuckDB may use.
     """
 
@@ -120,6 +122,7 @@ class LazyTable(RowSource):
                 f"this condition cannot be translated for Spark: {where.text}",
                 next="Omit it here, and filter the DataFrame: lake.table(…).to_spark().filter(…)",
             )
+        self._services.protect_until_closed(self._selection.pinned.reads)
         return self._services.reader.spark_frame(self._selection, where.exact if where else None)
 
     def count(self) -> int:
@@ -155,7 +158,7 @@ class LazyTable(RowSource):
             )
 
     def _protect(self) -> SnapshotGuard:
-        return self._services.protect({self.name: [] if self.snapshot is None else [self.snapshot]})
+        return self._services.protect(self._selection.pinned.reads)
 
     def __repr__(self) -> str:
         return f"LazyTable({str(self.name)!r}, snapshot={self.snapshot})"

@@ -1,14 +1,16 @@
 """The plan of a query: the text to run, and for each table the snapshot and the files it reads."""
 
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from lakebed.names import TableName, duckdb_identifier
+from lakebed.names import ForeignName, TableName, duckdb_identifier
 from lakebed.ports import Column, Pointer, Predicate, Scan, Snapshot, TableMetadata
 from lakebed.query.parsing.parse_nodes import Json
 from lakebed.query.parsing.query_text import Piece
 from lakebed.query.planning.listings import ListedTable
 from lakebed.query.request import TablePart
+from lakebed.tables import SnapshotRead, snapshot_read
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,7 @@ class PinnedTable:
     metadata: TableMetadata
     snapshot: Snapshot | None
     schema: int
+    pinned_at: float = field(default_factory=time.time, compare=False)  # seconds since 1970
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -35,11 +38,14 @@ class PinnedTable:
         return self.snapshot.id if self.snapshot else None
 
     @property
-    def past_snapshot(self) -> int | None:
-        """The id of the snapshot, unless it is the table's present one."""
-        head = self.metadata.head()
-        is_present = head is not None and head.id == self.snapshot_id
-        return None if is_present else self.snapshot_id
+    def reads(self) -> tuple[SnapshotRead, ...]:
+        """What has to be protected while rows are read. Foreign tables cannot be."""
+        if self.snapshot is None or isinstance(self.table, ForeignName):
+            return ()
+        pinned = snapshot_read(
+            self.table, self.metadata, self.snapshot.id, pinned_at=self.pinned_at
+        )
+        return (pinned,)
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,10 @@ Spark prunes files itself.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from lakebed.errors import BadPipeline, BadQuery, UnknownName
+from lakebed.errors import BadPipeline, BadQuery, UnknownName, UsageError
 from lakebed.names import CATALOG, spark_identifier
 from lakebed.ports import Catalog
 from lakebed.query.parsing.query_text import Piece, replaced
@@ -51,13 +52,13 @@ def plan_spark_query(request: QueryRequest, catalog: Catalog, *, timezone: str) 
         if found.table not in pointers:
             pieces.append(Piece(names[0].start, names[-1].end, _view(found, request)))
             continue
-        pinned = pin_table(
-            pointers[found.table], metadata[found.table], request.at, timezone=timezone
-        )
-        views.setdefault(found, PlannedTable(found.table.parts, ReadTarget(pinned, found.part)))
-        text = _pinned_text(
-            pinned, found, aliased=bool(table.alias), own=_has_time_travel(reading, names)
-        )
+        pointer, known_by = pointers[found.table], metadata[found.table]
+        pinned = pin_table(pointer, known_by, request.at, timezone=timezone)
+        own = _has_time_travel(reading, names)
+        read = _pin_own(pinned, table, timezone=timezone) if own else pinned
+        planned = PlannedTable(found.table.parts, ReadTarget(read, found.part))
+        views.setdefault((found, read.snapshot_id), planned)
+        text = _pinned_text(pinned, found, aliased=bool(table.alias), own=own)
         pieces.append(Piece(names[0].start, names[-1].end, text))
     text = reading.text[: reading.end]
     return QueryPlan(request.sql, replaced(text, pieces), tuple(views.values()), tuple(pieces))
@@ -137,6 +138,21 @@ def _is_table(parts: list[str], known: CatalogNames) -> bool:
 def _has_time_travel(reading: "LexedText", names: "tuple[Token, ...]") -> bool:
     after = reading.plain[reading.index_at[names[-1].start] + 1 :][:1]
     return bool(after) and after[0].upper in _ITS_OWN
+
+
+def _pin_own(pinned: PinnedTable, table: "exp.Table", *, timezone: str) -> PinnedTable:
+    """The table at the point that the text itself names, such as VERSION AS OF 5, so that it is
+    protected. If it is no point, Spark says so.
+    """
+    from sqlglot import exp
+
+    version = table.args.get("version")
+    point = version.expression if isinstance(version, exp.Version) else None
+    if not isinstance(point, exp.Literal):
+        return pinned
+    with suppress(UsageError):
+        return pin_table(pinned.pointer, pinned.metadata, point.name, timezone=timezone)
+    return pinned
 
 
 def _pinned_text(

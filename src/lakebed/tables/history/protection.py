@@ -1,20 +1,69 @@
-"""Snapshots protected from expiry while they are read."""
+"""Snapshots protected from expiry while they are read: one rule and one way for all readers."""
 
 import threading
+import time
 import weakref
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from types import TracebackType
 
-from lakebed.errors import LakebedError, UnknownName
+from lakebed.errors import DamagedTable, LakebedError, UnknownName
 from lakebed.names import TableName, new_run_id
-from lakebed.ports import Catalog, Events
+from lakebed.ports import Catalog, Events, TableMetadata
+from lakebed.settings import SAFE_DAYS
 from lakebed.tables.history.points import find_point
 
 SECONDS = 3600.0  # how long the protection outlives a process that dies
-_RENEWALS = 4  # within that time
+UNPROTECTED = SAFE_DAYS * 86400 / 2  # seconds for which a present snapshot needs none
+_RENEWALS = 4  # within SECONDS
 
 Snapshots = Mapping[TableName, Collection[int]]
+
+
+@dataclass(frozen=True)
+class SnapshotRead:
+    """A snapshot that somebody reads; until `safe_until` (seconds since 1970) it cannot expire."""
+
+    table: TableName
+    snapshot: int
+    safe_until: float
+
+
+def snapshot_read(
+    table: TableName, metadata: TableMetadata, snapshot: int, *, pinned_at: float
+) -> SnapshotRead:
+    """When a snapshot that was pinned with this metadata needs protection.
+
+    One that `main` stood at when it was pinned is safe for `SAFE_DAYS` from then on, whatever is
+    committed: its age counts from when `main` moves on, a rollback included, and care removes no
+    younger one; no setting allows it to. A table dropped meanwhile is kept for as long. So it needs
+    no protection for the first half of that time. The other half is for clocks that disagree, and
+    for a database that does not answer when the protection begins.
+
+    Any other snapshot may be about to expire: an earlier one, a tag, the head of a branch, or one
+    that was pinned long ago. It is protected at once.
+    """
+    head = metadata.head()
+    is_present = head is not None and head.id == snapshot
+    return SnapshotRead(table, snapshot, pinned_at + UNPROTECTED if is_present else 0.0)
+
+
+def protect_reads(
+    catalog: Catalog, events: Events, reads: Iterable[SnapshotRead]
+) -> "SnapshotGuard":
+    """Protect what is read until the guard is released, from when it is necessary.
+
+    Whoever reads only present snapshots, and not for hours, writes nothing to the database.
+    """
+    read, now = tuple(reads), time.time()
+    snapshots: dict[TableName, set[int]] = {}
+    for one in read:
+        snapshots.setdefault(one.table, set()).add(one.snapshot)
+    safe = min((one.safe_until - now for one in read), default=0.0)
+    if safe > 0:
+        return SnapshotGuard(events, snapshots, after=safe)
+    return protect_snapshots(catalog, events, snapshots, moved=True)
 
 
 def protect_snapshots(
@@ -24,8 +73,10 @@ def protect_snapshots(
     *,
     reader: str = "reader",
     seconds: float = SECONDS,
+    moved: bool = False,
 ) -> "SnapshotGuard":
-    """Protect snapshots from expiry, then make sure that they still exist.
+    """Protect snapshots from expiry, then make sure that they still exist: under their table's
+    name, or, if it may have `moved`, wherever it is now.
 
     The order matters: expiry looks for protected snapshots before it removes files, so a snapshot
     found here stays.
@@ -34,25 +85,39 @@ def protect_snapshots(
     if not snapshots:
         return guard
     try:
-        _require_existing(catalog, snapshots)
+        _require_existing(catalog, snapshots, moved=moved)
     except BaseException:
         guard.release()
         raise
     return guard
 
 
-def _require_existing(catalog: Catalog, snapshots: Snapshots) -> None:
+def _require_existing(catalog: Catalog, snapshots: Snapshots, *, moved: bool) -> None:
     pointers = catalog.pointers(snapshots)
-    if dropped := next((table for table in snapshots if table not in pointers), None):
-        raise UnknownName("table", str(dropped), map(str, catalog.pointers()))
     metadata = catalog.metadata(pointers.values())
     for table, ids in snapshots.items():
         for snapshot in ids:
-            find_point(table, metadata[table], str(snapshot))
+            if table in metadata and snapshot in metadata[table].snapshots:
+                continue
+            if moved and _is_elsewhere(catalog, snapshot):
+                continue
+            if table not in metadata:
+                raise UnknownName("table", str(table), map(str, catalog.pointers()))
+            find_point(table, metadata[table], str(snapshot))  # says that it has expired
+
+
+def _is_elsewhere(catalog: Catalog, snapshot: int) -> bool:
+    """Whether its table was renamed or dropped since."""
+    for pointer in (*(gone.pointer for gone in catalog.dropped()), *catalog.pointers().values()):
+        with suppress(DamagedTable):
+            if snapshot in catalog.metadata([pointer])[pointer.table].snapshots:
+                return True
+    return False
 
 
 class SnapshotGuard:
-    """Protects snapshots until it is released; if this process dies, for `seconds` more.
+    """Protects snapshots until it is released; if this process dies, for `seconds` more. With
+    `after` it begins so many seconds from now.
 
     A thread renews the protection, because nobody knows how long a reader takes. The thread ends
     when the guard is released or garbage-collected.
@@ -65,37 +130,45 @@ class SnapshotGuard:
         *,
         reader: str = "reader",
         seconds: float = SECONDS,
+        after: float = 0.0,
     ) -> None:
-        self._events, self._seconds = events, seconds
+        self._events, self._seconds, self._protects = events, seconds, False
         self._snapshots = {table: ids for table, ids in snapshots.items() if ids}
         self._holder, self._released = f"{reader} {new_run_id()}", threading.Event()
+        self._lock = threading.RLock()  # an owner that is collected releases, in any thread
         if not self._snapshots:
             return
-        self._protect()
+        pause = seconds / _RENEWALS
+        if after <= 0:
+            self._protect()
         weakref.finalize(self, self._released.set)
-        arguments = (weakref.ref(self), self._released, seconds / _RENEWALS)
-        self._thread = threading.Thread(
+        arguments = (weakref.ref(self), self._released, after if after > 0 else pause, pause)
+        threading.Thread(
             target=_renew, args=arguments, daemon=True, name=f"protection by {self._holder}"
-        )
-        self._thread.start()
+        ).start()
 
     def _protect(self) -> None:
+        self._protects = True
         for table, ids in self._snapshots.items():
             self._events.protect(self._holder, table, ids, seconds=self._seconds)
 
     def _renew(self) -> None:
         """By the holder: a table may have been renamed, and another one have its name."""
-        if not self._events.renew(self._holder, seconds=self._seconds):
-            self._protect()
+        with self._lock:
+            if self._released.is_set():
+                return
+            if not self._events.renew(self._holder, seconds=self._seconds):
+                self._protect()
 
     def release(self) -> None:
         """End the protection; if the store cannot be told, it lapses by itself."""
         if not self._snapshots or self._released.is_set():
             return
         self._released.set()
-        self._thread.join()
-        with suppress(LakebedError):
-            self._events.unprotect(self._holder)
+        # The thread is not waited for: a program that ends has stopped it already.
+        with self._lock, suppress(LakebedError):
+            if self._protects:
+                self._events.unprotect(self._holder)
 
     def __enter__(self) -> "SnapshotGuard":
         return self
@@ -109,11 +182,15 @@ class SnapshotGuard:
         self.release()
 
 
-def _renew(guard: "weakref.ref[SnapshotGuard]", released: threading.Event, pause: float) -> None:
-    while not released.wait(pause):
+def _renew(
+    guard: "weakref.ref[SnapshotGuard]", released: threading.Event, first: float, pause: float
+) -> None:
+    wait = first
+    while not released.wait(wait):
         alive = guard()
         if alive is None:
             return
         with suppress(LakebedError):  # the store may be back before the protection lapses
             alive._renew()
         del alive  # or this thread would keep it from being garbage-collected
+        wait = pause
