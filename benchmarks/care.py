@@ -298,7 +298,7 @@ def main() -> None:
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="200 tiny files, 10 idle tables and 20,000 files in place of 2,000, 200 and 1 M",
+        help="200 tiny files, 10 idle tables and 5,000 files in place of 2,000, 200 and 1 M",
     )
     parser.add_argument("--look-for-orphans", metavar="LAKE", help=argparse.SUPPRESS)
     asked = parser.parse_args()
@@ -316,7 +316,7 @@ def measure(*, quick: bool) -> None:
         with open_lake(str(root)) as lake:
             tiny = tiny_files(lake, files=200 if quick else 2000, samples=2 if quick else 7)
             idle = idle_lake(lake, tables=10 if quick else 200, samples=1 if quick else 3)
-        many = many_files(Root.parse(Path(name) / "many"), files=20_000 if quick else 1_000_000)
+        many = many_files(Root.parse(Path(name) / "many"), files=5_000 if quick else 1_000_000)
     before, after = tiny["before"], tiny["after"]
     result = {
         "files": [before["files"], after["files"]],

@@ -145,3 +145,23 @@ def _names_damage(bench: RealBench, table: TableName) -> None:
     bench.catalog.amend(table, [RemoveSnapshots((first.id,))])
     assert len(list(fresh.stores.reach.files(pointer(bench, table)))) < len(before) + 1
     fresh.close()
+
+
+def test_a_file_that_several_manifests_name_is_inspected_once(real_bench: RealBench) -> None:
+    """Else fsck would say several times that it is missing."""
+    bench, table = real_bench, real_bench.table("orders")
+    merging = {
+        "commit.manifest-merge.enabled": "true",
+        "commit.manifest.min-count-to-merge": "2",
+    }
+    loaded = bench.iceberg.load_table(table.parts)
+    with loaded.transaction() as transaction:
+        transaction.set_properties(merging)
+    for number in range(3):
+        bench.write(table, [number])
+    at = pointer(bench, table)
+    reached = [file.location for file in bench.stores.reach.files(at) if file.kind == "data"]
+    assert len(reached) > len({*reached}) == 3
+    walked = [file.location for file in inspector(bench).walk(at)]
+    assert len(walked) == len({*walked})
+    assert {*walked} == {file.location for file in bench.stores.reach.files(at)}

@@ -1,6 +1,6 @@
 """Checking tables: every file they keep, read and verified by all that is known about it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from pyiceberg.io import load_file_io
 
@@ -37,7 +37,9 @@ class IcebergInspection:
             return
         metadata, manifest_lists = read
         yield from _own_files(pointer, metadata)
-        yield from walk_manifests(manifest_lists, load_file_io(self._properties, pointer.location))
+        yield from _once(
+            walk_manifests(manifest_lists, load_file_io(self._properties, pointer.location))
+        )
 
     def size(self, location: str) -> int | None:
         try:
@@ -72,6 +74,17 @@ def number_of(location: str) -> int:
     """The number at the beginning of a metadata file's name; -1 if there is none."""
     digits = location.rsplit("/", 1)[-1].split("-", 1)[0].removeprefix("v").split(".", 1)[0]
     return int(digits) if digits.isdigit() else -1
+
+
+def _once(
+    walked: Iterable[ReachableFile | DamagedFile],
+) -> Iterator[ReachableFile | DamagedFile]:
+    """Several manifests may name a file; damage to it is found once."""
+    seen: set[str] = set()
+    for found in walked:
+        if found.location not in seen:
+            seen.add(found.location)
+            yield found
 
 
 def _own_files(pointer: Pointer, metadata: TableMetadata) -> Iterator[ReachableFile]:
