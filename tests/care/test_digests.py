@@ -94,7 +94,7 @@ class ManyFiles:
 
 
 def test_looking_for_orphans_takes_a_few_bytes_a_file() -> None:
-    """Paths, and what was listed of files, took more than 500."""
+    """Paths, and what was listed of files, took several hundred."""
     most_memory(100)  # what is loaded once does not count
     assert (most_memory(10_000) - most_memory(2_000)) / 8_000 < 150
 

@@ -1,10 +1,13 @@
 """Files on their way out: written down first, and their checksums with them."""
 
+from collections.abc import Iterator
+
 from lakebed.care.removal.removal import (
     FOLDER,
     Removal,
     belongs_to,
     checksum_of,
+    delete_each,
     delete_files,
     discard_removal,
     read_removals,
@@ -43,3 +46,20 @@ def test_missing_files_are_no_error_and_progress_is_told() -> None:
     )
     assert told == [(1, 2), (2, 2)]
     assert list(files.list()) == []
+
+
+def test_files_that_come_one_by_one_are_all_removed_and_only_some_are_taken_ahead() -> None:
+    files, taken, ahead = MemoryFiles(), list[str](), list[int]()
+    for number in range(2500):
+        files.write(f"a/b/{number}", b"")
+
+    def paths() -> Iterator[str]:
+        for number in range(2500):
+            taken.append(f"a/b/{number}")
+            yield taken[-1]
+
+    removed = delete_each(
+        files, paths(), count=2500, on_progress=lambda done, _: ahead.append(len(taken) - done)
+    )
+    assert (removed, list(files.list())) == (2500, [])
+    assert max(ahead) < 1000
