@@ -1,10 +1,5 @@
 """`lake.write(mode="overwrite", where=…)`: part of a table is replaced, and nothing else."""
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +12,7 @@ from typer.testing import CliRunner
 
 from lakebed.cli.main import app
 from lakebed.errors import BadBatch, BadPipeline, Diverged, GateFailed, RunFailed, UsageError
+from tests.support.dying import let_die
 from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.scale import rotated
 
@@ -201,20 +197,8 @@ def test_a_write_killed_half_way_leaves_main_as_it_was_and_the_next_one_succeeds
     shop.lake.write("shop.silver.orders", frame((1, "DE", 10), (2, "FR", 20)))
     rows, file = frame((4, "DE", 40)), tmp_path / "germany.parquet"
     write_table(rows, file)
-    environment = {**os.environ, "LAKEBED_SPARK_QUICK": "true"}
-    environment.pop("LAKEBED_TEST_NO_ARCHIVE", None)
-    command = ["-m", "tests.support.killed_write", str(shop.folder), "orders", str(file), GERMANY]
-    done = subprocess.run(
-        [sys.executable, *command, when, step],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=400,
-    )
-    assert done.returncode == -signal.SIGKILL, (done.stdout, done.stderr)
+    let_die("killed_write", str(shop.folder), "orders", str(file), GERMANY, when, step)
     assert ids(shop) == [1, 2]
-    time.sleep(1.1)  # the lease passes on once its holder has been silent for so long
     shop.lake.write("orders", rows, mode="overwrite", where=GERMANY)
     assert ids(shop) == [2, 4]
     assert shop.snapshots("silver.orders") == 2
