@@ -1,5 +1,7 @@
 """What only a folder can do wrong: links, kills, file systems."""
 
+import errno
+import fcntl
 import os
 import signal
 import stat
@@ -17,7 +19,14 @@ from lakebed.engines.files import FolderFiles
 from lakebed.engines.files.moving import etag_of
 from lakebed.engines.files.new_file import new_file
 from lakebed.engines.files.path_lock import remove_unless_held
-from lakebed.errors import BadName, FileMissing, FileReplaced, FilesRefused, FilesUnreachable
+from lakebed.errors import (
+    BadName,
+    FileMissing,
+    FileReplaced,
+    FilesRefused,
+    FilesUnreachable,
+    UnsafeStore,
+)
 
 WRITER = """
 import sys
@@ -199,6 +208,55 @@ def test_every_content_of_a_path_has_another_etag_however_fast_they_follow(
         with new_file(root, b"%04d" % number, refusing=nullcontext) as file:
             etags.add(etag_of(file.stat()))
     assert len(etags) == 500
+
+
+def test_a_files_time_is_its_own_nanosecond_and_not_the_kernels_tick(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Recent kernels tick faster, so the test above passes there whatever Lakebed does."""
+    instants = iter((1_700_000_000_000_000_001, 1_700_000_000_000_000_002))
+    monkeypatch.setattr(time, "time_ns", lambda: next(instants))
+    first = FolderFiles(root).create("a", b"one")
+    second = FolderFiles(root).replace("a", b"two", etag=first.etag)
+    assert [etag.split("-")[1] for etag in (first.etag, second.etag)] == [
+        f"{1_700_000_000_000_000_001:x}",
+        f"{1_700_000_000_000_000_002:x}",
+    ]
+
+
+def test_a_file_system_without_locks_is_written_as_before_but_is_refused_for_replacing(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(descriptor: int, operation: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    files = FolderFiles(root)
+    files.write("a", b"one")
+    seen = files.move("a", "b")
+    with pytest.raises(UnsafeStore, match="no file locks"):
+        files.replace("b", b"two", etag=seen.etag)
+    with pytest.raises(UnsafeStore, match="no file locks"):
+        files.probe()
+    assert files.read("b") == b"one"
+    files.delete("b")
+    assert [path for path in root.rglob("*") if path.is_file()] == []
+
+
+def test_a_file_can_be_removed_from_a_full_disk(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, opened = FolderFiles(root), os.open
+    files.write("a", b"one")
+
+    def refuse(path: Path, flags: int, mode: int = 0o777) -> int:
+        if flags & os.O_CREAT:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return opened(path, flags, mode)
+
+    monkeypatch.setattr(os, "open", refuse)
+    files.delete("a")
+    assert os.listdir(root) == []
 
 
 def test_a_failed_write_leaves_no_unfinished_file(root: Path) -> None:

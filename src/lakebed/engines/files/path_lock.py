@@ -25,6 +25,8 @@ def locked(place: Path, *, unless: frozenset[int] = frozenset()) -> Iterator[Non
     try:
         descriptor = _locked(lock)
     except OSError as error:
+        if error.errno in NO_LOCKS:
+            lock.unlink(missing_ok=True)  # nobody can hold it
         if error.errno not in unless:
             raise
         yield

@@ -16,7 +16,7 @@ from obstore.exceptions import PreconditionError
 from lakebed.engines.files.aws_keys import key_source
 from lakebed.engines.files.s3_errors import answers
 from lakebed.engines.files.s3_multipart import multipart_upload, ranges
-from lakebed.engines.files.s3_requests import S3Requests
+from lakebed.engines.files.s3_requests import S3Requests, delete_if
 from lakebed.engines.files.s3_store import PROBING, RequestTimeouts, open_store, working
 from lakebed.errors import FileExists, FileMissing, FileReplaced, FilesUnreachable, MissingExtra
 from lakebed.ports.files.file_content import Content, in_parts
@@ -49,9 +49,10 @@ class S3Files:
     over 5 GiB in parts, and one that is created from a stream over 16 MiB is uploaded in parts, all
     on condition that the target does not exist. AWS checks that atomically; SeaweedFS 4.48 checks
     first, so two such writers that race for one path may both seem to succeed.
-    S3 cannot delete a file by its etag: a file that replaces it within the milliseconds between
-    check and deletion is deleted too. The time of a file just written is by this machine's clock;
-    `info` gives the server's.
+    A file is deleted by its etag, which AWS and SeaweedFS check atomically; on a server that does
+    not know the condition, or with keys that only obstore can find, a file that replaces it within
+    the milliseconds between check and deletion is deleted too. The time of a file just written is
+    by this machine's clock; `info` gives the server's.
     """
 
     def __init__(
@@ -128,6 +129,9 @@ class S3Files:
 
     def delete(self, path: str, *, etag: str | None = None) -> None:
         if etag is not None and self._etag(path) != etag:
+            return
+        if etag is not None and self._requests:
+            delete_if(self._requests, path, etag)
             return
         with self._asking(path):
             obstore.delete(self._store, require_path(path))

@@ -23,6 +23,10 @@ class ConditionFailed(Exception):
     """The server says that the condition of a request does not hold."""
 
 
+class NotKnown(Exception):
+    """The server does not know the request, or its condition."""
+
+
 class NotThere(Exception):
     """The server does not know the key or the upload."""
 
@@ -94,8 +98,20 @@ class S3Requests:
             return ConditionFailed(reason)
         if status == 404 and code != "NoSuchBucket":
             return NotThere(reason)
+        if status == 501:
+            return NotKnown(reason)
         waits = status >= 500 or status in {408, 409, 429}
         return (FilesUnreachable if waits else FilesRefused)(self.where, reason)
+
+
+def delete_if(requests: S3Requests, path: str, etag: str) -> None:
+    """Delete a file if it still has this etag."""
+    try:
+        requests.send("DELETE", path, {}, headers={"If-Match": etag})
+    except (ConditionFailed, NotThere):
+        return
+    except NotKnown:  # what was checked before has to do
+        requests.send("DELETE", path, {})
 
 
 def _bucket_url(root: Root, settings: FilesSettings) -> str:

@@ -32,7 +32,11 @@ def require_atomic_writes(files: Files, *, create: Create, replace: Replace) -> 
     """
     for _ in range(_ROUNDS):
         path = f"{PROBE_FOLDER}/{uuid4().hex}"
-        broken = _broken_promise(files, path, create, replace)
+        try:
+            broken = _broken_promise(files, path, create, replace)
+        except UnsafeStore:
+            files.delete(path)
+            raise
         files.delete(path)
         if broken:
             raise UnsafeStore(files.where, f"its {broken}.")
