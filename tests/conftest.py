@@ -13,6 +13,7 @@ pytest_plugins = [
     "tests.support.benches",
     "tests.support.spark_sessions",
     "tests.support.lakes.pipeline_lake",
+    "tests.support.lakes.rest_lake",
     "tests.support.lakes.kept_lake",
     "tests.support.lakes.care_lakes",
 ]

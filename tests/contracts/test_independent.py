@@ -7,17 +7,19 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from threading import Event
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from lakebed.engines.iceberg.catalog import jdbc_rows
 from lakebed.engines.iceberg.catalog.staged_metadata import StagedMetadata
 from lakebed.names import TableName, ZoneName, new_run_id
 from lakebed.ports import ConsumedFile, InputPin, PublicationRecords, RunRecord, SetProperties
 from lakebed.tables import PublishRequest, hold_lease, publish
-from tests.support.benches import RealBench
+from tests.support.benches import RealBench, sqlite_bench
 
 OTHERS = 7
 THREADS = 4
@@ -132,3 +134,28 @@ def test_a_publication_that_stops_inside_its_transaction_delays_others_on_sqlite
 def _all_done(running: Iterable[Future[None]]) -> None:
     for future in list(running):  # all are under way before the first is waited for
         future.result(PATIENCE)
+
+
+def test_writers_of_one_process_take_turns_on_sqlite_and_none_sleeps_while_it_could_write(
+    tmp_path: Path,
+) -> None:
+    """SQLite's own way to wait is to sleep and look again, which takes longer than a commit."""
+    bench = sqlite_bench(tmp_path / "lake")
+    inside: list[int] = []
+    overtaking = Event()
+
+    def begins(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        if statement == "BEGIN IMMEDIATE" and inside:
+            overtaking.set()
+
+    def write(number: int) -> None:
+        with bench.stores.database.writing():
+            inside.append(number)
+            overtaking.wait(0.1)
+            inside.remove(number)
+
+    event.listen(bench.stores.database.engine, "before_cursor_execute", begins)
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(write, range(THREADS)))
+    bench.close()
+    assert not overtaking.is_set()

@@ -2,16 +2,12 @@
 rerun gives the right rows.
 """
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.support.kills import check_healed, killed
 from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.scale import rotated
 
@@ -52,18 +48,6 @@ BOUNDARIES = [
 ]
 SOURCE = "SELECT * FROM {{ landing_zone('orders') }}"
 GATE = {"ids": "SELECT * FROM {{ this }} WHERE id IS NULL"}
-
-
-def killed(lake: Path, when: str, step: str, *more: str) -> None:
-    """A run that dies there; its lease is short, so that the next one need not wait."""
-    environment = {**os.environ, "LAKEBED_LEASE_LIMIT_SECONDS": "1", "LAKEBED_SPARK_QUICK": "true"}
-    environment.pop("LAKEBED_TEST_NO_ARCHIVE", None)
-    command = [sys.executable, "-m", "tests.support.killed_run", str(lake), when, step, *more]
-    done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, check=False, timeout=400
-    )
-    assert done.returncode == -signal.SIGKILL, (step, done.stdout, done.stderr)
-    time.sleep(1.1)  # the lease passes on once its holder has been silent for so long
 
 
 def applicable(strategy: str) -> Iterator[tuple[str, str]]:
@@ -107,25 +91,20 @@ def test_a_killed_run_leaves_main_right_and_the_next_run_heals(
 
     record = shop.run("bronze.orders")["bronze.orders"]
     assert record.state == "success", record.error
-    _right(shop, strategy, again=published)
+    _right(shop, strategy)
     assert shop.lake.tables.describe(shop.table("bronze.orders")).columns[: len(columns)] == columns
     shop.lake.close()
 
 
-def _right(shop: TestLake, strategy: str, *, again: bool) -> None:
+def _right(shop: TestLake, strategy: str) -> None:
     """The oracle after every fault: acknowledged rows once, no leftovers, one record and one
     snapshot for each success.
     """
     found = sorted(row["id"] for row in shop.rows("bronze.orders"))
     expected = EXPECTED[strategy]
     assert found == expected
-    assert shop.hidden() == []
-    assert shop.refs("bronze.orders") == {"main"}
-    succeeded = shop.lake.stores.records.runs(table=shop.table("bronze.orders"), state="success")
-    working = [record for record in succeeded if record.snapshot is not None]
-    assert len(working) == shop.snapshots("bronze.orders") == 2
-    assert shop.lake.stores.records.runs(table=shop.table("bronze.orders"), state="running") == ()
-    assert shop.lake.stores.records.pinned() == {}
+    assert shop.snapshots("bronze.orders") == 2
+    check_healed(shop.lake, [shop.table("bronze.orders")])
     landing = {path for path in shop.files() if "/landing/" in path}
     assert {path.rpartition("/")[2] for path in landing if "/_processed/" in path} == {
         "1.csv",

@@ -5,14 +5,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 
 
-def let_die(module: str, *arguments: str) -> None:
+def let_die(module: str, *arguments: str, given: Mapping[str, str] | None = None) -> None:
     """Run a module of `tests.support` until it kills itself, and wait until its lease has lapsed.
 
-    The lake's `lease.limit_seconds` is 1.
+    `given` is added to its environment.
     """
-    environment = {**os.environ, "LAKEBED_SPARK_QUICK": "true"}
+    own = {"LAKEBED_LEASE_LIMIT_SECONDS": "1", "LAKEBED_SPARK_QUICK": "true"}
+    environment = {**os.environ, **(given or {}), **own}
     environment.pop("LAKEBED_TEST_NO_ARCHIVE", None)
     done = subprocess.run(
         [sys.executable, "-m", f"tests.support.{module}", *arguments],

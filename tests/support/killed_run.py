@@ -1,6 +1,8 @@
-"""Runs a lake's pipelines in a process of its own and kills it (SIGKILL) at a step boundary.
+"""Runs a lake's pipelines in a process of its own and kills it (SIGKILL) at a step boundary, or
+between two effects of a step.
 
-`killed.py LAKE WHEN STEP`, or `killed.py LAKE WHEN STEP full_refresh`.
+`killed_run.py LAKE WHEN STEP`, and as options `full_refresh`, `together`. WHEN is `before`,
+`after`, or the number of the effect before which the process dies.
 """
 
 import os
@@ -10,17 +12,26 @@ import sys
 from lakebed.app import open_lake
 from lakebed.pipelines import RunListener
 from lakebed.pipelines.planning.steps import RunStep
+from tests.support.effects import Effects
 
 
 def main() -> None:
-    folder, when, step = sys.argv[1:4]
+    place, when, step = sys.argv[1:4]
+    watched: list[Effects] = []
 
     def die(run_id: str, reached: RunStep, moment: str) -> None:
         if reached.kind == step and moment == when:
             os.kill(os.getpid(), signal.SIGKILL)
+        if reached.kind == step and when.isdigit() and not watched:
+            watched.append(Effects(int(when)))
+            watched[0].watch()
 
-    with open_lake(folder) as lake:
-        lake.run(full_refresh="full_refresh" in sys.argv, listener=RunListener(on_step=die))
+    with open_lake(place) as lake:
+        lake.run(
+            full_refresh="full_refresh" in sys.argv,
+            together="together" in sys.argv,
+            listener=RunListener(on_step=die),
+        )
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import sqlalchemy
@@ -36,6 +37,7 @@ class Database:
     def __init__(self, url: sqlalchemy.URL, *, where: str, timeout: float = BUSY_SECONDS) -> None:
         self.where = where
         self._url, self._timeout = url, timeout
+        self._turn = Lock()
 
     @classmethod
     def sqlite(cls, file: Path) -> "Database":
@@ -97,11 +99,24 @@ class Database:
     def writing(self) -> Iterator[Connection]:
         """A transaction that writes; it commits at the end of the block, or changes nothing."""
         with (
+            self._one_at_a_time(),
             self._answering(),
             self.engine.connect().execution_options(**_WRITES) as connection,
             connection.begin(),
         ):
             yield connection
+
+    @contextmanager
+    def _one_at_a_time(self) -> Iterator[None]:
+        """Writers of this process take turns on SQLite. Left to itself, it lets each of them sleep
+        for up to 0.1 s before it looks again, however short the transaction before it was.
+        """
+        taken = self.is_sqlite and self._turn.acquire(timeout=BUSY_SECONDS)
+        try:
+            yield  # whose turn did not come is told by SQLite that the database is locked
+        finally:
+            if taken:
+                self._turn.release()
 
     @contextmanager
     def _answering(self) -> Iterator[None]:
