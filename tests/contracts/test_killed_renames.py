@@ -27,13 +27,10 @@ class Case:
     """A table with two rows of which a run took one from a file, before a change that is killed."""
 
     bench: RealBench
+    lake: Lake
     table: TableName
     to: TableName
     run_id: str
-
-    @property
-    def lake(self) -> Lake:
-        return Lake(self.bench.root, self.bench.settings, environment={})
 
     def change(self, what: str, names: Sequence[str | TableName], last: int | None) -> int | None:
         """Make a change in another process, which dies before effect `last`; None if it died."""
@@ -47,7 +44,7 @@ class Case:
             return None
 
 
-def prepared(bench: RealBench, number: int) -> Case:
+def prepared(bench: RealBench, lake: Lake, number: int) -> Case:
     table = bench.table(f"t{number}")
     bench.write(table, [1])
     bench.write(table, [2], branch="run_1")
@@ -56,7 +53,7 @@ def prepared(bench: RealBench, number: int) -> Case:
     records = PublicationRecords((), (file,))
     publish(bench.catalog, [PublishRequest(table, "run_1")], run_id=run_id, records=records)
     bench.events.protect(FOLLOWER, table, [1])
-    return Case(bench, table, TableName(table.namespace, "gold", f"t{number}"), run_id)
+    return Case(bench, lake, table, TableName(table.namespace, "gold", f"t{number}"), run_id)
 
 
 def names_of(what: str, case: Case) -> tuple[TableName, TableName, tuple[str | TableName, ...]]:
@@ -106,34 +103,38 @@ def test_killed_between_two_effects_a_table_and_its_ledger_go_by_the_same_name(
     real_bench: RealBench, what: str
 ) -> None:
     bench = real_bench
-    case = prepared(bench, 0)
-    effects = case.change(what, names_of(what, case)[2], None)
-    assert effects, "it changes something, and lives"
-    for number, last in enumerate(rotated(range(effects), AT_A_TIME), 1):
-        case = prepared(bench, number)
-        before, after, arguments = names_of(what, case)
-        since = max((one.number for one in bench.events.since(limit=10_000)), default=0)
-        assert case.change(what, arguments, last) is None
-        (name,) = present(case, [before, after])
-        rows = [1, 2]
-        if not name.hidden:
-            bench.write(name, [9])  # by PyIceberg, before anybody of us looks
-            rows = [1, 2, 9]
-        settled(case)
-        (name,) = present(case, [before, after])
-        (other,) = {before, after} - {name}
-        assert [file.run_id for file in bench.records.ledger(name)] == [case.run_id], (what, last)
-        assert bench.records.ledger(other) == ()
-        assert {name, other} & protected(bench) == {name}, (what, last)
-        assert told(case, since) == (EVENTS[what] if name == after else [])
-        assert abandoned_renames(bench.stores.database) == ()
-        if name == before:  # and once more, to the end
-            getattr(case.lake.tables, what)(*arguments)
-        assert told(case, since) == EVENTS[what]
-        shown = after if what != "drop" else case.lake.tables.restore(str(before))
-        assert bench.rows(shown) == rows
-        assert [file.run_id for file in bench.records.ledger(shown)] == [case.run_id]
-        _whole(bench, shown)
+    with Lake(bench.root, bench.settings, environment={}) as lake:
+        case = prepared(bench, lake, 0)
+        effects = case.change(what, names_of(what, case)[2], None)
+        assert effects, "it changes something, and lives"
+        for number, last in enumerate(rotated(range(effects), AT_A_TIME), 1):
+            case = prepared(bench, lake, number)
+            before, after, arguments = names_of(what, case)
+            since = max((one.number for one in bench.events.since(limit=10_000)), default=0)
+            assert case.change(what, arguments, last) is None
+            (name,) = present(case, [before, after])
+            rows = [1, 2]
+            if not name.hidden:
+                bench.write(name, [9])  # by PyIceberg, before anybody of us looks
+                rows = [1, 2, 9]
+            settled(case)
+            (name,) = present(case, [before, after])
+            (other,) = {before, after} - {name}
+            assert [file.run_id for file in bench.records.ledger(name)] == [case.run_id], (
+                what,
+                last,
+            )
+            assert bench.records.ledger(other) == ()
+            assert {name, other} & protected(bench) == {name}, (what, last)
+            assert told(case, since) == (EVENTS[what] if name == after else [])
+            assert abandoned_renames(bench.stores.database) == ()
+            if name == before:  # and once more, to the end
+                getattr(case.lake.tables, what)(*arguments)
+            assert told(case, since) == EVENTS[what]
+            shown = after if what != "drop" else case.lake.tables.restore(str(before))
+            assert bench.rows(shown) == rows
+            assert [file.run_id for file in bench.records.ledger(shown)] == [case.run_id]
+            _whole(bench, shown)
 
 
 def _whole(bench: RealBench, table: TableName) -> None:

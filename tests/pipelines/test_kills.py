@@ -61,7 +61,7 @@ def applicable(strategy: str) -> Iterator[tuple[str, str]]:
 
 
 CASES = [(strategy, when, step) for strategy in CONFIGS for when, step in applicable(strategy)]
-AT_A_TIME = 3
+AT_A_TIME = 2
 
 
 @pytest.mark.parametrize(("strategy", "when", "step"), rotated(CASES, AT_A_TIME))

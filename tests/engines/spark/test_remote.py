@@ -16,6 +16,9 @@ from tests.servers.s3 import Bucket
 from tests.servers.spark import connect_server
 from tests.support.canaries import files, logged, sightings
 from tests.support.lakes.spark_lakes import ENVIRONMENT, new_lake, python
+from tests.support.scale import in_turn
+
+with_own_session = in_turn(1, of=2)
 
 
 def test_a_connect_server_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
@@ -176,6 +179,7 @@ def own(tmp_path_factory: pytest.TempPathFactory, jars: str) -> dict[str, Any]:
 
 
 @pytest.mark.spark
+@with_own_session
 def test_the_users_own_session_serves_a_lake_and_is_never_stopped(own: dict[str, Any]) -> None:
     assert own["rows"] == [1, 2, 3]
     assert own["alive"] == 4
@@ -183,6 +187,7 @@ def test_the_users_own_session_serves_a_lake_and_is_never_stopped(own: dict[str,
 
 
 @pytest.mark.spark
+@with_own_session
 def test_a_session_without_iceberg_is_refused_with_the_way_to_start_it(tmp_path: Path) -> None:
     plain, without_jars = python(WITHOUT_JARS, tmp_path, EXTENSIONS)["said"]
     assert "no Iceberg extensions" in plain
@@ -192,11 +197,13 @@ def test_a_session_without_iceberg_is_refused_with_the_way_to_start_it(tmp_path:
 
 
 @pytest.mark.spark
+@with_own_session
 def test_a_session_of_another_lake_is_refused(own: dict[str, Any]) -> None:
     assert "is another one" in own["another_lake"]
 
 
 @pytest.mark.spark
+@with_own_session
 def test_a_session_not_handed_over_is_not_used_behind_the_users_back(own: dict[str, Any]) -> None:
     assert "already has a Spark session" in own["not_handed_over"]
 

@@ -16,8 +16,10 @@ import pytest
 
 from lakebed.engines.spark import find_java
 from tests.support.lakes.spark_lakes import ENVIRONMENT, python
+from tests.support.scale import in_turn
 
 pytestmark = pytest.mark.spark
+by_spark_submit = in_turn(0, of=2)
 
 
 def without_java(folder: Path) -> dict[str, str]:
@@ -166,22 +168,26 @@ def fallen_back(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return {**seen, "logs": "".join(log.read_text() for log in folder.rglob("*.log"))}
 
 
+@by_spark_submit
 def test_a_failed_direct_launch_falls_back_to_spark_submit(fallen_back: dict[str, Any]) -> None:
     assert fallen_back["fallen_back"] == [1, 2, 3]
     assert "jdk.incubator.vector" in fallen_back["cmdline"]
     assert "The direct launch failed" in fallen_back["logs"]
 
 
+@by_spark_submit
 def test_the_ordinary_launch_is_as_silent_and_as_discreet(fallen_back: dict[str, Any]) -> None:
     assert (fallen_back["stdout"], fallen_back["stderr"]) == ([], "")
     assert "hush-hush" not in fallen_back["cmdline"] + fallen_back["logs"]
 
 
+@by_spark_submit
 def test_after_the_jvm_died_spark_can_be_started_anew(fallen_back: dict[str, Any]) -> None:
     assert fallen_back["directly_again"] == [1, 2, 3]
     assert "jdk.incubator.vector" not in fallen_back["two_cmdline"]
 
 
+@by_spark_submit
 def test_closing_the_last_session_ends_the_jvm(fallen_back: dict[str, Any]) -> None:
     assert fallen_back["left"] == []
 
