@@ -5,7 +5,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
-.PHONY: help setup system-packages demo test test-fast test-long check format bench docs lock clean
+.PHONY: help setup system-packages demo test test-fast test-long test-plateau check format bench docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -27,6 +27,10 @@ test-fast: setup ## run the pure tests: no Spark, no server; seconds
 
 test-long: setup system-packages ## run all tests with ten times the rounds
 	@LAKEBED_TEST_SCALE=10 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -o timeout=6000
+
+test-plateau: setup ## run plateau's own suites of datasets with Lakebed's functions
+	@bash scripts/setup.sh plateau
+	@cd tests/kartothek/plateau && ../../../.setup/plateau/bin/python -m pytest -q -c pytest.ini --rootdir . --confcutdir .
 
 check: setup ## lint, formatting, types, import order
 	@$(BIN)/ruff check .

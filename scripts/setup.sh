@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Sets up .venv from requirements.lock, which is hashed and names no index: it works behind any mirror.
 # Quick when nothing changed; several at once wait for each other. `setup.sh lock` writes requirements.lock anew.
+# `setup.sh plateau` sets up .setup/plateau, where tests of Kartothek datasets have plateau: it needs older packages.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly STAMP=.venv/lakebed-stamp
+readonly PLATEAU=.setup/plateau PLATEAU_LOCK=tests/kartothek/plateau/requirements
 export UV_COMPILE_BYTECODE=1      # once here, instead of in every first start of a command
 export UV_PYTHON_DOWNLOADS=never # the machine's Python, or a clear word about it
 
@@ -17,6 +19,8 @@ fail() {
 main() {
     if [[ "${1:-}" == lock ]]; then
         write_lock
+    elif [[ "${1:-}" == plateau ]]; then
+        install_plateau
     elif ! is_current; then
         one_at_a_time
         is_current || install # another one may have done it while we waited
@@ -58,6 +62,19 @@ install() {
     "$uv" pip install --quiet --python .venv/bin/python --no-deps "${isolation[@]}" --editable .
     fingerprint >"$STAMP"
     say "done in $((SECONDS - began)) s"
+}
+
+install_plateau() {
+    local python uv
+    if [[ -f $PLATEAU/stamp ]] && cksum <$PLATEAU_LOCK.lock | cmp -s - $PLATEAU/stamp; then return; fi
+    one_at_a_time
+    python=$(find_python)
+    uv=$(find_uv "$python")
+    follow_pip_configuration "$python"
+    say "installing plateau into $PLATEAU"
+    "$uv" venv --quiet --clear --python "$python" $PLATEAU
+    "$uv" pip sync --quiet --python $PLATEAU/bin/python --require-hashes $PLATEAU_LOCK.lock
+    cksum <$PLATEAU_LOCK.lock >$PLATEAU/stamp
 }
 
 find_python() {
@@ -118,6 +135,8 @@ write_lock() {
     follow_pip_configuration "$python"
     "$uv" pip compile pyproject.toml --all-extras --group dev --universal --generate-hashes --no-header --no-annotate -q \
         -o requirements.lock
+    "$uv" pip compile $PLATEAU_LOCK.in --universal --generate-hashes --no-header --no-annotate -q --python-version 3.11 \
+        -o $PLATEAU_LOCK.lock
 }
 
 main "$@"

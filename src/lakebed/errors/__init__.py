@@ -30,6 +30,8 @@
     ├── DamagedTable            a table's metadata cannot be read
     ├── PointsElsewhere         a table points outside the lake, which was copied or moved
     ├── PathUnresolved          the path of a table's file cannot be resolved
+    ├── DamagedDataset          a Kartothek dataset's metadata, schema or index cannot be read
+    ├── UnsupportedDataset      a Kartothek dataset of another version or file format
     ├── DamagedDatabase         the lake's database file is damaged
     ├── DamagedRelease          files of a release or saved draft are missing or changed
     ├── NewerLake               the lake's database was written by a newer Lakebed
@@ -37,6 +39,7 @@
     ├── Conflict                another process was faster; nothing was published
     │   ├── PointerMoved        the table changed in the meantime (a retry helps)
     │   ├── Diverged            the ref is no longer an ancestor of the branch: rebuild the branch
+    │   ├── DatasetChanged      a Kartothek dataset changed before every try (a retry helps)
     │   ├── LeaseHeld           another process is changing the table (a later retry helps)
     │   └── LeaseLost           another process took over our lease: we may not commit
     ├── BadBatch                the rows of a batch cannot be written as requested
@@ -61,6 +64,11 @@ from lakebed.errors.base import (
     near,
     sentence,
     suggestion,
+)
+from lakebed.errors.kartothek import (
+    DamagedDataset,
+    DatasetChanged,
+    UnsupportedDataset,
 )
 from lakebed.errors.runs import (
     BadBatch,
@@ -138,8 +146,10 @@ __all__ = [
     "CatalogUnreachable",
     "Conflict",
     "DamagedDatabase",
+    "DamagedDataset",
     "DamagedRelease",
     "DamagedTable",
+    "DatasetChanged",
     "Diverged",
     "FileExists",
     "FileMissing",
@@ -173,6 +183,7 @@ __all__ = [
     "Unavailable",
     "UnknownName",
     "UnsafeStore",
+    "UnsupportedDataset",
     "UsageError",
     "WorkerTraceback",
     "near",

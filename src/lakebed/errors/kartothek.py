@@ -1,0 +1,39 @@
+"""Kartothek datasets: damaged, of another version, or changed by another process."""
+
+from lakebed.errors.base import LakebedError
+from lakebed.errors.tables import Conflict
+
+
+class DamagedDataset(LakebedError):
+    """The metadata, schema or index of a Kartothek dataset cannot be read, or contradict."""
+
+    def __init__(self, path: str, why: str, *, next: str = "") -> None:
+        self.path = path
+        super().__init__(
+            why,
+            where=path,
+            next=next or "Restore the file from a copy, or write the dataset again.",
+        )
+
+
+class UnsupportedDataset(LakebedError):
+    """A Kartothek dataset has a version or a file format that Lakebed does not support."""
+
+    def __init__(self, path: str, why: str) -> None:
+        self.path = path
+        super().__init__(why, where=path, next="Write it again with plateau 4 or Lakebed.")
+
+
+class DatasetChanged(Conflict):
+    """Other writers changed a Kartothek dataset again and again before we could commit."""
+
+    retryable = True
+    overtaken = True
+
+    def __init__(self, uuid: str) -> None:
+        self.uuid = uuid
+        super().__init__(
+            f"the dataset {uuid} was changed by other writers each time we tried to commit.",
+            safe="Nothing was committed.",
+            next="Try again.",
+        )

@@ -1,0 +1,1 @@
+"""The files of a Kartothek dataset: names, metadata, schemas and values of partitions."""

@@ -1,0 +1,121 @@
+"""Attributes of a metadata file, strictly typed: nothing is converted, what is wrong is named."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from lakebed.errors import DamagedDataset, UnsupportedDataset
+from lakebed.kartothek.format.labels import label_keys
+from lakebed.kartothek.format.names import data_format, dataset_of
+from lakebed.kartothek.format.state import VERSION, DatasetState
+
+_KNOWN = {
+    "dataset_metadata_version",
+    "dataset_uuid",
+    "metadata",
+    "partitions",
+    "partition_keys",
+    "indices",
+}
+_TYPES = {str: "STRING", int: "INT", dict: "MAP", list: "LIST", bool: "BOOLEAN"}
+
+
+def state_from_attributes(attributes: Any, *, own: str, path: str) -> DatasetState:
+    """The state that these attributes describe; `own` is the key of Lakebed's own ones."""
+    found = _Attributes(path)
+    found.require(attributes, dict, "the document")
+    found.require_version(attributes)
+    uuid = found.require(attributes.get("dataset_uuid"), str, "dataset_uuid")
+    if dataset_of(path.rpartition("/")[2]) not in {None, uuid}:
+        raise DamagedDataset(path, f"the file belongs to another dataset, {uuid!r}.")
+    partitions = found.partitions(attributes.get("partitions"), uuid)
+    ours = attributes.get(own)
+    ours = ours if isinstance(ours, dict) else {}
+    return DatasetState(
+        uuid,
+        partitions,
+        found.partition_keys(attributes.get("partition_keys"), partitions),
+        found.indices(attributes.get("indices", {}), uuid),
+        found.texts(attributes.get("metadata", {}), "metadata"),
+        found.texts(ours.get("schemas", {}), f"{own}.schemas"),
+        found.sizes(ours.get("index_sizes", {}), f"{own}.index_sizes"),
+        found.names(ours.get("commits", []), f"{own}.commits"),
+        {name: value for name, value in attributes.items() if name not in {*_KNOWN, own}},
+    )
+
+
+class _Attributes:
+    """Checks the attributes of one file."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def require(self, value: Any, kind: type, name: str) -> Any:
+        if type(value) is not kind:
+            seen = "is missing" if value is None else f"is {value!r:.40}"
+            raise self._damaged(f"{name} must be of type {_TYPES[kind]}, and {seen}.")
+        return value
+
+    def require_version(self, attributes: Mapping[str, Any]) -> None:
+        name = "dataset_metadata_version"
+        version = self.require(attributes.get(name), int, name)
+        if version != VERSION:
+            what = f"the dataset has metadata version {version}; only version {VERSION} is read."
+            raise UnsupportedDataset(self._path, what)
+
+    def texts(self, value: Any, name: str) -> Mapping[str, str]:
+        for key, text in self.require(value, dict, name).items():
+            self.require(key, str, f"a key of {name}")
+            self.require(text, str, f"{name}[{key!r}]")
+        return dict(value)
+
+    def sizes(self, value: Any, name: str) -> Mapping[str, int]:
+        for key, size in self.require(value, dict, name).items():
+            self.require(size, int, f"{name}[{key!r}]")
+        return dict(value)
+
+    def indices(self, value: Any, uuid: str) -> Mapping[str, str]:
+        found = self.texts(value, "indices")
+        for path in found.values():
+            self._require_own_file(path, uuid)
+        return found
+
+    def partitions(self, value: Any, uuid: str) -> Mapping[str, Mapping[str, str]]:
+        labels = self.require(value, dict, "partitions")
+        found = {label: self._files(labels, label) for label in labels}
+        paths = [path for files in found.values() for path in files.values()]
+        if len(set(paths)) < len(paths):
+            twice = next(path for path in paths if paths.count(path) > 1)
+            raise self._damaged(f"the file {twice} is in two partitions.")
+        for path in paths:
+            self._require_own_file(path, uuid)
+            data_format(path)
+        tables = {frozenset(files) for files in found.values()}
+        if len(tables) > 1:
+            raise self._damaged("the partitions do not all have the same tables.")
+        return found
+
+    def partition_keys(self, value: Any, partitions: Iterable[str]) -> tuple[str, ...]:
+        """The keys; a file may leave them out, and the labels have them too."""
+        if value is None:
+            return tuple(label_keys(next(iter(partitions), "")))
+        return self.names(value, "partition_keys")
+
+    def names(self, value: Any, name: str) -> tuple[str, ...]:
+        for one in self.require(value, list, name):
+            self.require(one, str, f"an element of {name}")
+        return tuple(value)
+
+    def _files(self, labels: Mapping[str, Any], label: str) -> Mapping[str, str]:
+        self.require(label, str, "the label of a partition")
+        partition = self.require(labels[label], dict, f"the partition {label!r}")
+        files = self.texts(partition.get("files"), f"the files of the partition {label!r}")
+        if not files:
+            raise self._damaged(f"the partition {label!r} has no file.")
+        return files
+
+    def _require_own_file(self, path: str, uuid: str) -> None:
+        if not path.startswith(f"{uuid}/"):
+            raise self._damaged(f"{path} is not a file of the dataset {uuid}.")
+
+    def _damaged(self, why: str) -> DamagedDataset:
+        return DamagedDataset(self._path, why)

@@ -1,0 +1,1 @@
+"""Inverted indices: which partitions hold a value of a column."""

@@ -1,0 +1,1 @@
+"""Datasets over time: indices built later, copies, garbage, deletion and statistics."""

@@ -1,0 +1,58 @@
+"""Copies of datasets, in the same location or another."""
+
+from dataclasses import replace
+
+from lakebed.errors import FileExists, FileMissing, NameTaken
+from lakebed.kartothek.format.names import metadata_path, require_uuid, schema_path
+from lakebed.kartothek.format.state import DatasetState
+from lakebed.kartothek.reading.states import load_to_change
+from lakebed.kartothek.writing.commit import create_state, removed_unless_committed
+from lakebed.ports.files.files import Files
+
+
+def copy(files: Files, uuid: str, *, to: Files, as_uuid: str | None = None) -> DatasetState:
+    """Copy the present state of a dataset under another name or into another location.
+
+    The copy appears whole or not at all; it shares no file with the original. `NameTaken` if there
+    is a dataset of that name.
+    """
+    stored = load_to_change(files, uuid)
+    name = require_uuid(as_uuid or uuid)
+    copied = _renamed(stored.state, name)
+    with removed_unless_committed(to) as made:
+        try:
+            to.info(metadata_path(name, stored.format))
+        except FileMissing:
+            pass
+        else:
+            raise _taken(to, name)
+        for path in sorted(stored.state.files):
+            made.create(_moved(path, name), files.read(path))
+        for table in stored.state.tables:
+            to.write(schema_path(name, table), files.read(schema_path(uuid, table)))
+        try:
+            return create_state(to, copied, format=stored.format)
+        except FileExists:
+            raise _taken(to, name) from None
+
+
+def _renamed(state: DatasetState, name: str) -> DatasetState:
+    return replace(
+        state,
+        uuid=name,
+        partitions={
+            label: {table: _moved(path, name) for table, path in files.items()}
+            for label, files in state.partitions.items()
+        },
+        indices={column: _moved(path, name) for column, path in state.indices.items()},
+        index_sizes={_moved(path, name): size for path, size in state.index_sizes.items()},
+        commits=(),
+    )
+
+
+def _moved(path: str, name: str) -> str:
+    return f"{name}/{path.partition('/')[2]}"
+
+
+def _taken(files: Files, name: str) -> NameTaken:
+    return NameTaken(f"there already is a dataset {name!r}.", where=files.where)

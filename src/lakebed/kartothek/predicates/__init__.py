@@ -1,0 +1,1 @@
+"""Predicates in disjunctive form: parsed, evaluated on rows, and compared with statistics."""

@@ -1,0 +1,1 @@
+"""Reading datasets: the state, the partitions a query needs, and their rows."""

@@ -1,0 +1,69 @@
+"""The indices of one state, opened when a query needs them."""
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+from lakebed.errors import DamagedDataset, FileMissing
+from lakebed.kartothek.format.state import DatasetState
+from lakebed.kartothek.indexes.files import IndexFile
+from lakebed.kartothek.predicates.conditions import ColumnCondition
+from lakebed.ports.files.files import Files
+from lakebed.ports.files.ranged_file import RangedFile
+
+_WHOLE = 128 * 1024  # a file up to this size is fetched at once
+
+
+class StateIndices:
+    """Looks values up in the indices of a state; each index is opened at most once."""
+
+    def __init__(self, files: Files, state: DatasetState) -> None:
+        self._files, self._state = files, state
+        self._opened: dict[str, IndexFile] = {}
+
+    def __contains__(self, column: str) -> bool:
+        return column in self._state.indices
+
+    def type(self, column: str) -> Any:
+        """The type of the values in an index."""
+        return self.index(column).type
+
+    def labels(self, column: str, conditions: Sequence[ColumnCondition]) -> frozenset[str]:
+        """The partitions with a value that satisfies all the conditions.
+
+        `DamagedDataset` if the index names a partition that the dataset does not have.
+        """
+        found = self.index(column).labels(conditions)
+        self.require_known(column, found)
+        return found
+
+    def require_known(self, column: str, labels: frozenset[str]) -> None:
+        unknown = sorted(labels - self._state.partitions.keys())
+        if unknown:
+            raise DamagedDataset(
+                self._state.indices[column],
+                f"the index on {column!r} names the partition {unknown[0]!r}, which the dataset"
+                " does not have.",
+                next="Build it again: build_indices.",
+            )
+
+    def index(self, column: str) -> IndexFile:
+        if column not in self._opened:
+            path = self._state.indices[column]
+            try:
+                self._opened[column] = IndexFile(self._source(path), column, path=path)
+            except FileMissing as error:
+                raise DamagedDataset(
+                    path,
+                    f"the index on {column!r} is missing.",
+                    next="Build it again: build_indices.",
+                ) from error
+        return self._opened[column]
+
+    def _source(self, path: str) -> Any:
+        """A file whose size is in the state needs no further call to find its footer."""
+        size = self._state.index_sizes.get(path)
+        size = self._files.info(path).size if size is None else size
+        if size <= _WHOLE:
+            return io.BytesIO(self._files.read(path))
+        return RangedFile(self._files, path, size=size)

@@ -1,0 +1,91 @@
+"""The current state of a dataset, loaded from its location."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from lakebed.errors import DamagedDataset, FileMissing, UnknownName
+from lakebed.kartothek.format.documents import parse_state
+from lakebed.kartothek.format.names import (
+    DEFAULT_TABLE,
+    MetadataFormat,
+    metadata_path,
+    require_uuid,
+    schema_path,
+)
+from lakebed.kartothek.format.schemas import parse_schema_file, parse_schema_text
+from lakebed.kartothek.format.state import DatasetState
+from lakebed.ports.files.files import Files
+
+
+@dataclass(frozen=True)
+class StoredState:
+    """A state as it is stored; `etag` is None if it was only to be read."""
+
+    state: DatasetState
+    format: MetadataFormat
+    etag: str | None = None
+
+    @property
+    def path(self) -> str:
+        return metadata_path(self.state.uuid, self.format)
+
+
+def load_state(files: Files, uuid: str) -> DatasetState:
+    """The current state, in one call if it is JSON; `UnknownName` if there is no such dataset."""
+    return _load(files, uuid, to_change=False).state
+
+
+def load_to_change(files: Files, uuid: str) -> StoredState:
+    """The current state and the etag by which it can be replaced."""
+    return _load(files, uuid, to_change=True)
+
+
+def load_schema(files: Files, state: DatasetState, table: str) -> Any:
+    """The schema of one of the dataset's tables; `DamagedDataset` if it is missing."""
+    found = find_schema(files, state, table)
+    if found is None:
+        path = schema_path(state.uuid, table)
+        raise DamagedDataset(path, f"the schema of the table {table!r} is missing.")
+    return found
+
+
+def find_schema(files: Files, state: DatasetState, table: str) -> Any | None:
+    """The schema of a table, from the state or from its file; None if neither has it."""
+    path = schema_path(state.uuid, require_known_table(state, table))
+    if table in state.schemas:
+        return parse_schema_text(state.schemas[table], path=path)
+    try:
+        return parse_schema_file(files.read(path), path=path)
+    except FileMissing:
+        return None
+
+
+def require_known_table(state: DatasetState, table: str) -> str:
+    """The table itself, if the dataset has it; one that has no rows yet may have any."""
+    if state.tables and table not in state.tables:
+        raise UnknownName(f"table of the dataset {state.uuid}", table, state.tables)
+    return table
+
+
+def only_table(state: DatasetState, table: str | None) -> str:
+    """The table that is meant: the named one, or the only one."""
+    if table is not None:
+        return require_known_table(state, table)
+    if len(state.tables) > 1 and DEFAULT_TABLE not in state.tables:
+        raise UnknownName(f"table of the dataset {state.uuid}", DEFAULT_TABLE, state.tables)
+    return state.tables[0] if len(state.tables) == 1 else DEFAULT_TABLE
+
+
+def _load(files: Files, uuid: str, *, to_change: bool) -> StoredState:
+    """JSON comes first: where a writer left both, plateau reads that one too."""
+    require_uuid(uuid)
+    for format in MetadataFormat:
+        path = metadata_path(uuid, format)
+        try:
+            # The etag first: if the file is replaced in between, the commit will notice.
+            etag = files.info(path).etag if to_change else None
+            data = files.read(path)
+        except FileMissing:
+            continue
+        return StoredState(parse_state(data, format=format, path=path), format, etag)
+    raise UnknownName("dataset", uuid, files.folders())

@@ -1,0 +1,260 @@
+"""Datasets between Lakebed and plateau: each reads what the other wrote, or both did.
+
+Lakebed's answers are compared with plain Python for every operator. plateau's are compared where it
+has none of its known defects: it drops rows that lack a value in an indexed column, and raises for
+`not in`, `is distinct from`, and the order of text that is missing in some rows.
+"""
+
+from collections.abc import Callable
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plateau.io.eager as eager
+import pytest
+from minimalkv import get_store_from_url
+
+from lakebed import kartothek
+from lakebed.engines.files import FolderFiles
+from lakebed.kartothek import DatasetOptions, MetadataFormat
+from tests.kartothek.predicate_cases import OPERATORS, satisfies
+
+DATASET = "d"
+TEXTS = ["a", "", "ü/日本", "z=1&%20", None]
+COLUMNS: dict[str, list[Any]] = {
+    "int": [-1, 0, 2**53 + 1],
+    "uint": [0, 1, 2**63],
+    "float": [0.5, -0.5, np.nan],
+    "text": TEXTS,
+    "bool": [True, False],
+    "date": [date(2024, 2, 29), date(1969, 12, 31)],
+    "time": [pd.Timestamp("2024-02-29 01:02:03.000004"), pd.NaT],
+}
+WHOLE = ["int", "uint", "bool", "date"]  # no value of these is missing
+KEYS: list[tuple[str, ...]] = [(), ("key",), ("int",), ("date", "key")]
+KEY_TEXTS = ["a", "ü 日本", "1=2"]  # plateau itself leaves a slash as it is
+
+
+def frame(first: int, count: int = 7) -> Any:
+    numbers = range(first, first + count)
+    rows = {name: [values[n % len(values)] for n in numbers] for name, values in COLUMNS.items()}
+    typed = pd.DataFrame({"row": list(numbers), "key": [KEY_TEXTS[n % 3] for n in numbers], **rows})
+    return typed.astype({"uint": "uint64", "time": "datetime64[ns]"})
+
+
+class Place:
+    """A folder as a location of Lakebed, and as a store of plateau."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir()
+        self.files = FolderFiles(folder)
+        self.store = partial(get_store_from_url, f"hfs://{folder}")
+
+    def ours(self, frames: Any, keys: Any, indexed: Any) -> None:
+        options = DatasetOptions(tuple(keys), tuple(indexed))
+        kartothek.store(self.files, DATASET, frames, options=options)
+
+    def theirs(self, frames: Any, keys: Any, indexed: Any) -> None:
+        eager.store_dataframes_as_dataset(
+            store=self.store,
+            dataset_uuid=DATASET,
+            dfs=frames,
+            partition_on=list(keys),
+            secondary_indices=list(indexed),
+        )
+
+    def ours_more(self, rows: Any) -> None:
+        kartothek.update(self.files, DATASET, rows)
+
+    def theirs_more(self, rows: Any) -> None:
+        eager.update_dataset_from_dataframes([rows], store=self.store, dataset_uuid=DATASET)
+
+
+def ours(place: Place, keys: Any, indexed: Any) -> None:
+    place.ours([frame(0), frame(7)], keys, indexed)
+
+
+def theirs(place: Place, keys: Any, indexed: Any) -> None:
+    place.theirs([frame(0), frame(7)], keys, indexed)
+
+
+def theirs_after_ours(place: Place, keys: Any, indexed: Any) -> None:
+    place.ours([frame(0)], keys, indexed)
+    place.theirs_more(frame(7))
+
+
+def ours_after_theirs(place: Place, keys: Any, indexed: Any) -> None:
+    place.theirs([frame(0)], keys, indexed)
+    place.ours_more(frame(7))
+
+
+def in_turns(place: Place, keys: Any, indexed: Any) -> None:
+    place.ours([frame(0, 3)], keys, indexed)
+    place.theirs_more(frame(3, 4))
+    place.ours_more(frame(7, 3))
+    place.theirs_more(frame(10, 4))
+
+
+WAYS = [ours, theirs, theirs_after_ours, ours_after_theirs, in_turns]
+Way = Callable[[Place, Any, Any], None]
+
+
+def expected_rows() -> list[dict[str, Any]]:
+    rows = pd.concat([frame(0), frame(7)]).to_dict("records")
+    return [
+        {name: None if name == "time" and value is pd.NaT else value for name, value in row.items()}
+        for row in rows
+    ]
+
+
+def queries() -> list[list[list[tuple[str, str, Any]]]]:
+    found: list[list[list[tuple[str, str, Any]]]] = []
+    for name, values in COLUMNS.items():
+        present = [value for value in values if not pd.isnull(value)]
+        for number, operator in enumerate(OPERATORS):
+            found.append([[(name, operator, _value(operator, present[number % len(present)]))]])
+        found += [[[(name, operator, None)]] for operator in ("==", "!=")]
+        found += [[[(name, operator, [None, present[0]])]] for operator in ("in", "not in")]
+    found.append([[("key", "==", "a"), ("int", ">", -1)], [("text", "==", "")]])
+    return found
+
+
+def _value(operator: str, value: Any) -> Any:
+    return [value] if operator in {"in", "not in"} else value
+
+
+def cases(ways: list[Way]) -> list[Any]:
+    """Each way with and without indices, the partition keys in turn."""
+    return [
+        pytest.param(way, KEYS[(number + turn) % 4], index, id=f"{way.__name__}-{index}")
+        for number, way in enumerate(ways)
+        for turn, index in enumerate([True, False])
+    ]
+
+
+@pytest.mark.parametrize(("way", "keys", "index"), cases(WAYS))
+def test_we_find_exactly_the_rows_of_every_query(
+    tmp_path: Path, way: Way, keys: tuple[str, ...], index: bool
+) -> None:
+    place = Place(tmp_path / "store")
+    way(place, keys, [name for name in COLUMNS if name not in keys] if index else [])
+    rows = expected_rows()
+    for predicates in [None, *queries()]:
+        found = kartothek.read_table(place.files, DATASET, columns=["row"], predicates=predicates)
+        expected = sorted(row["row"] for row in rows if satisfies(row, predicates))
+        assert sorted(found["row"].to_pylist()) == expected, predicates
+
+
+@pytest.mark.parametrize(("way", "keys", "index"), cases([ours, in_turns]))
+def test_plateau_finds_the_rows_in_what_we_wrote(
+    tmp_path: Path, way: Way, keys: tuple[str, ...], index: bool
+) -> None:
+    place = Place(tmp_path / "store")
+    way(place, keys, [name for name in COLUMNS if name not in keys] if index else [])
+    whole = eager.read_table(DATASET, place.store, dates_as_object=True)
+    by_row = whole.set_index("row").sort_index()
+    expected = pd.concat([frame(0), frame(7)]).set_index("row").sort_index()
+    pd.testing.assert_frame_equal(by_row[expected.columns], expected, check_dtype=False)
+    rows = expected_rows()
+    for predicates in queries():
+        if not all(_is_right(*condition) for part in predicates for condition in part):
+            continue
+        found = eager.read_table(DATASET, place.store, predicates=predicates, dates_as_object=True)
+        assert sorted(found["row"]) == sorted(
+            row["row"] for row in rows if satisfies(row, predicates)
+        ), predicates
+
+
+def _is_right(name: str, operator: str, value: Any) -> bool:
+    """Whether plateau answers a condition correctly."""
+    if operator in {"not in", "is distinct from"}:
+        return False
+    if name in WHOLE:
+        return value is not None and value != [None, COLUMNS[name][0]]
+    return operator in {"==", "in"} and value is not None and None not in _list(value)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def test_values_of_every_type_come_back_from_plateau(tmp_path: Path) -> None:
+    place = Place(tmp_path / "store")
+    place.theirs([frame(0)], ("date",), ("text",))
+    found = kartothek.read_table(place.files, DATASET)
+    got = sorted(kartothek.to_pandas(found).to_dict("records"), key=lambda row: row["row"])
+    for mine, expected in zip(got, frame(0).to_dict("records"), strict=True):
+        for name, value in expected.items():
+            assert (pd.isnull(mine[name]) and pd.isnull(value)) or mine[name] == value, name
+
+
+def test_a_slash_in_a_key_survives_where_we_write_it(tmp_path: Path) -> None:
+    place = Place(tmp_path / "store")
+    place.ours([pd.DataFrame({"k": ["a/b", "a"], "x": [1, 2]})], ("k",), ("x",))
+    back = eager.read_table(DATASET, place.store).sort_values("x")
+    assert back["k"].tolist() == ["a/b", "a"]
+    place.theirs_more(pd.DataFrame({"k": ["c"], "x": [3]}))
+    found = kartothek.read_table(place.files, DATASET, predicates=[[("k", "==", "a/b")]])
+    assert found["x"].to_pylist() == [1]
+
+
+def test_an_empty_partition_is_read_by_both(tmp_path: Path) -> None:
+    place = Place(tmp_path / "store")
+    place.ours([frame(0).head(0), frame(0)], (), ("int",))
+    assert len(eager.read_table(DATASET, place.store)) == 7
+    other = Place(tmp_path / "other")
+    other.theirs([frame(0).head(0), frame(0)], (), ("int",))
+    assert kartothek.read_table(other.files, DATASET).num_rows == 7
+
+
+def test_plateau_reads_our_msgpack(tmp_path: Path) -> None:
+    place = Place(tmp_path / "store")
+    options = DatasetOptions(("int",), ("text",), format=MetadataFormat.MSGPACK)
+    kartothek.store(place.files, DATASET, frame(0), options=options)
+    assert len(eager.read_table(DATASET, place.store)) == 7
+    assert len(eager.read_table(DATASET, place.store, predicates=[[("text", "==", "a")]])) == 2
+
+
+def test_we_read_the_msgpack_of_plateau(tmp_path: Path) -> None:
+    place = Place(tmp_path / "store")
+    eager.store_dataframes_as_dataset(
+        store=place.store,
+        dataset_uuid=DATASET,
+        dfs=[frame(0)],
+        metadata_storage_format="msgpack",
+    )
+    assert kartothek.read_table(place.files, DATASET).num_rows == 7
+    place.ours_more(frame(7))
+    assert len(eager.read_table(DATASET, place.store)) == 14
+
+
+def test_plateau_updates_deletes_and_collects_garbage_of_ours(tmp_path: Path) -> None:
+    place = Place(tmp_path / "store")
+    place.ours([frame(0)], ("bool",), ("int",))
+    eager.build_dataset_indices(place.store, DATASET, ["text"])
+    eager.garbage_collect_dataset(DATASET, place.store)
+    found = kartothek.read_table(place.files, DATASET, predicates=[[("text", "==", "a")]])
+    assert found.num_rows == 2
+    eager.delete_dataset(DATASET, place.store)
+    assert list(place.files.list()) == []
+
+
+def test_our_indices_are_those_that_plateau_loads(tmp_path: Path) -> None:
+    place = Place(tmp_path / "store")
+    names = [name for name in COLUMNS if name != "bool"]
+    place.ours([frame(0), frame(7)], (), names)
+    other = Place(tmp_path / "other")
+    other.theirs([frame(0), frame(7)], (), names)
+    loaded = [
+        eager.DatasetMetadata.load_from_store(DATASET, one.store(), load_all_indices=True)
+        for one in (place, other)
+    ]
+    for name in names:
+        mine, expected = (one.indices[name] for one in loaded)
+        assert mine.dtype == expected.dtype, name
+        assert set(mine.index_dct) == set(expected.index_dct), name
+        for value, labels in expected.index_dct.items():
+            assert len(mine.index_dct[value]) == len(labels), (name, value)

@@ -1,0 +1,3 @@
+"""plateau's suite of `index`, with Lakebed's functions."""
+
+from plateau.io.testing.index import *  # noqa: F403
