@@ -201,3 +201,4 @@ def test_nothing_is_left_unsettled(bench: Bench) -> None:
     published: Publication = publish(bench.catalog, [PublishRequest(table, "run_1")], run_id="r1")
     assert published.moves
     assert bench.catalog.unsettled() == ()
+    assert bench.catalog.unsettled_changes() == ()

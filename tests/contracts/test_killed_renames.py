@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import pytest
 
 from lakebed import Lake
-from lakebed.engines.database.state.renaming import abandoned_renames
 from lakebed.names import TableName, ZoneName, new_run_id
 from lakebed.ports import ConsumedFile, EventKind, PublicationRecords
 from lakebed.tables import PublishRequest, publish
@@ -127,7 +126,7 @@ def test_killed_between_two_effects_a_table_and_its_ledger_go_by_the_same_name(
             assert bench.records.ledger(other) == ()
             assert {name, other} & protected(bench) == {name}, (what, last)
             assert told(case, since) == (EVENTS[what] if name == after else [])
-            assert abandoned_renames(bench.stores.database) == ()
+            assert bench.catalog.unsettled_changes() == ()
             if name == before:  # and once more, to the end
                 getattr(case.lake.tables, what)(*arguments)
             assert told(case, since) == EVENTS[what]

@@ -52,7 +52,12 @@ class Effects:
 
 
 def change_tables(
-    pipe: Connection, bench: RealBench, change: str, *names: Any, last: int | None = None
+    pipe: Connection,
+    bench: RealBench,
+    change: str,
+    *names: Any,
+    last: int | None = None,
+    **options: Any,
 ) -> None:
     """`lake.tables.rename(…)`, say, which dies before effect number `last`; otherwise it tells how
     many effects there were.
@@ -63,11 +68,14 @@ def change_tables(
     pipe.recv()
     effects = Effects(last)
     effects.watch()
-    getattr(lake.tables, change)(*names)
+    getattr(lake.tables, change)(*names, **options)
     pipe.send(effects.count)
 
 
 def lapse_leases(database: Database) -> None:
-    """What happens by itself when all holders have been silent for long enough."""
+    """What happens by itself when all holders have been silent for long enough, and when whoever
+    began a change without a lease could have finished it.
+    """
     with database.writing() as connection:
         connection.execute(text("UPDATE lakebed_leases SET heartbeat = 0"))
+        connection.execute(text("UPDATE lakebed_publications SET at = 0 WHERE state = 'amending'"))

@@ -8,7 +8,13 @@ from lakebed.ports.catalog.amendments import (
     SetRef,
     SetSchema,
 )
-from lakebed.ports.catalog.catalog import Catalog, DroppedTable, Publication, RefMove
+from lakebed.ports.catalog.catalog import (
+    Catalog,
+    DroppedTable,
+    Publication,
+    RefMove,
+    UnsettledChange,
+)
 from lakebed.ports.catalog.commit_records import (
     NO_CHANGE_RECORDS,
     NO_PUBLICATION_RECORDS,
@@ -186,6 +192,7 @@ __all__ = [
     "TableMetadata",
     "TableRelocator",
     "UnreadableFiles",
+    "UnsettledChange",
     "Verdict",
     "ViewMetadata",
     "ZoneTypes",

@@ -29,6 +29,7 @@ from lakebed.ports import (
     Snapshot,
     SnapshotRef,
     TableMetadata,
+    UnsettledChange,
     ViewMetadata,
 )
 from lakebed.testing.events import MemoryEvents
@@ -292,8 +293,11 @@ class MemoryCatalog:
     def unsettled(self, *, own: str | None = None) -> tuple[Publication, ...]:
         return ()
 
-    def settle_renames(self) -> None:
-        """Nothing to do: a rename here is never divided."""
+    def unsettled_changes(self) -> tuple[UnsettledChange, ...]:
+        return ()
+
+    def settle_changes(self) -> None:
+        """Nothing to do: a change here is never divided from its records."""
 
     def settle(
         self,

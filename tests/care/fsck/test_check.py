@@ -11,12 +11,18 @@ import pytest
 from lakebed.app import Lake
 from lakebed.app.fsck import fsck_services
 from lakebed.care.fsck import Finding
+from lakebed.care.fsck.run import check, make_repairs
 from lakebed.care.fsck.walk import Inventory, walk_tables
+from lakebed.engines.database.state.intended_changes import (
+    IntendedAmendments,
+    IntendedChange,
+    put_intended,
+)
 from lakebed.errors import DamagedTable, UnknownName, UsageError
 from lakebed.names import TableName, new_run_id
 from lakebed.pipelines.planning.hidden_tables import hidden_table
 from lakebed.pipelines.releases.content import object_path
-from lakebed.ports import ChangeRecords, Event, InputPin, Release, RunRecord, SetRef
+from lakebed.ports import ChangeRecords, Event, InputPin, Release, RemoveRef, RunRecord, SetRef
 from tests.support.benches import RealBench
 from tests.support.lakes.kept_lake import Kept, flip
 from tests.support.lakes.pipeline_lake import TestLake
@@ -458,6 +464,36 @@ def test_a_lake_behind_a_rest_catalog_is_looked_over_too(rest_only_bench: RealBe
         ]
         with pytest.raises(UsageError, match="separate server"):
             lake.rebuild_catalog()
+
+
+@pytest.mark.s3
+@pytest.mark.postgres
+def test_a_change_that_a_kill_divided_from_its_event_is_reported_and_settled(
+    rest_only_bench: RealBench,
+) -> None:
+    bench, database = rest_only_bench, rest_only_bench.stores.database
+    table = bench.table("orders")
+    bench.write(table, [1])
+    lease = bench.leases.acquire(str(table), holder="a process that was killed", limit=60)
+    bench.leases.release(lease)
+    uuid = str(bench.iceberg.load_table(table.parts).metadata.table_uuid)
+    change = IntendedAmendments("00000-before.metadata.json", (RemoveRef("kept"),))
+    records = ChangeRecords(events=(Event("untagged", table, detail={"ref": "kept"}),))
+    with database.writing() as connection:
+        intended = IntendedChange(new_run_id(), table, uuid, change, records)
+        put_intended(connection, database, intended, [lease])
+    with Lake(bench.root, bench.settings, environment={}) as lake:
+        services = fsck_services(
+            lake.root, lake.settings, lake.stores, lake.pipelines.services, lake.tables
+        )
+        looked = check(services, sample=0)
+        found = [one for one in looked.findings if one.kind == "divided change"]
+        assert [(one.where, one.severity) for one in found] == [(str(table), "warning")]
+        assert bench.events.since(kinds=["untagged"]) == (), "a check changes nothing"
+        (repaired,) = make_repairs(services, found)
+        assert repaired.done, repaired.detail
+    assert [one.event.table for one in bench.events.since(kinds=["untagged"])] == [table]
+    assert bench.catalog.unsettled_changes() == ()
 
 
 def test_the_command_says_what_it_found_by_its_exit_code(kept: Kept) -> None:

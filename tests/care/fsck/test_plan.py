@@ -31,6 +31,7 @@ from lakebed.ports import (
     SnapshotProtection,
     SnapshotRef,
     TableMetadata,
+    UnsettledChange,
 )
 from lakebed.settings import Root
 
@@ -218,6 +219,13 @@ def derived(source: str, *refs: str) -> TableMetadata:
                 unsettled=(Publication("r", (RefMove(HIDDEN, MAIN, 7, None),)),),
             ),
             {"divided publication": Settle()},
+        ),
+        (
+            FsckState(
+                {ORDERS: branched()},
+                unsettled_changes=(UnsettledChange(ORDERS, f"the drop of {ORDERS}"),),
+            ),
+            {"divided change": Settle()},
         ),
         (
             FsckState(

@@ -19,6 +19,7 @@ from lakebed.ports import (
     RunRecord,
     SnapshotProtection,
     TableMetadata,
+    UnsettledChange,
 )
 
 
@@ -36,6 +37,7 @@ class FsckState:
     holds: tuple[SnapshotProtection, ...] = ()
     ledger: Mapping[TableName, int] = field(default_factory=dict)
     unsettled: tuple[Publication, ...] = ()
+    unsettled_changes: tuple[UnsettledChange, ...] = ()
     pipelines: PipelineInventory = field(default_factory=PipelineInventory)
     # hidden tables in whose folders other tables have files
     shared: frozenset[TableName] = frozenset()
@@ -134,6 +136,9 @@ def _unsettled(state: FsckState) -> Iterator[Finding]:
         what = f"the publication of run {short_id(publication.run_id)} was started but not finished"
         tables = ", ".join(str(move.published) for move in publication.moves)
         yield Finding("divided publication", "warning", tables, what, Settle())
+    for change in state.unsettled_changes:
+        what = f"{change.what} was started but not finished"
+        yield Finding("divided change", "warning", str(change.table), what, Settle())
 
 
 def _pins(state: FsckState) -> Iterator[Finding]:

@@ -132,6 +132,7 @@ def _state(services: FsckServices, inventory: Inventory) -> FsckState:
         holds=services.events.protected(),
         ledger=services.audit.consumed_counts(),
         unsettled=services.catalog.unsettled(),
+        unsettled_changes=services.catalog.unsettled_changes(),
         pipelines=services.pipelines,
         shared=_shared(services, tables, inventory),
     )

@@ -12,9 +12,9 @@ FindingKind = Literal[
     "damaged database", "lost catalog", "moved lake", "damaged metadata", "missing file",
     "wrong size", "damaged file", "changed file", "damaged dropped table", "folder without table",
     "unreached files", "stale branch", "dead run", "left-over table", "divided publication",
-    "dead pin", "dead protection", "protection without follower", "silent follower",
-    "ledger of unknown table", "table without pipeline", "pipeline without table",
-    "bad pipeline", "damaged release", "derived table without source",
+    "divided change", "dead pin", "dead protection", "protection without follower",
+    "silent follower", "ledger of unknown table", "table without pipeline",
+    "pipeline without table", "bad pipeline", "damaged release", "derived table without source",
 ]  # fmt: skip
 # how many data files, and how many metadata files, a check reads in full by default
 SAMPLE = 200
@@ -96,10 +96,10 @@ class GiveBack:
 
 @dataclass(frozen=True)
 class Settle:
-    """Finish publications that a crash interrupted."""
+    """Finish publications and other changes that a crash interrupted."""
 
     def __str__(self) -> str:
-        return "settle interrupted publications"
+        return "settle interrupted publications and changes"
 
 
 Repair = Heal | PointBack | Purge | ClearStage | Unpin | GiveBack | Settle

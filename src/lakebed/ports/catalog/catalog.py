@@ -82,6 +82,14 @@ class DroppedTable:
         )
 
 
+@dataclass(frozen=True)
+class UnsettledChange:
+    """A change of a table that was begun and may have happened; its records are not stored yet."""
+
+    table: TableName
+    what: str  # for messages: "the rename of … to …"
+
+
 class Catalog(Protocol):
     """The tables of a lake."""
 
@@ -285,9 +293,15 @@ class Catalog(Protocol):
         """
         ...
 
-    def settle_renames(self) -> None:
-        """Finish the records of renames, drops and restores that a crash divided from the change
-        itself. Nothing to do where `atomic`.
+    def unsettled_changes(self) -> tuple[UnsettledChange, ...]:
+        """Renames, drops, restores and amendments that a crash may have divided from their records:
+        begun, not finished, and their processes are gone. Always empty where `atomic`.
+        """
+        ...
+
+    def settle_changes(self) -> None:
+        """Store the records of unsettled changes that happened, each once, and forget the others.
+        Nothing to do where `atomic`.
         """
         ...
 

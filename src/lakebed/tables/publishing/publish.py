@@ -76,9 +76,9 @@ def _attempt(
 
 def settle_publications(catalog: Catalog, *, own_run: str | None = None) -> dict[str, Settlement]:
     """Finish what a crash left half published, by run id; what the run `own_run` left, also while
-    it is alive. Finishes renames that a crash divided, too.
+    it is alive. Settles other changes that a crash divided from their records, too.
     """
-    catalog.settle_renames()
+    catalog.settle_changes()
     return {
         publication.run_id: _settle(catalog, publication)
         for publication in catalog.unsettled(own=own_run)

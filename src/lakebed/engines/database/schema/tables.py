@@ -42,7 +42,7 @@ publications = Table(
     "lakebed_publications",
     _METADATA,
     Column("run_id", String(255), primary_key=True),
-    Column("state", String(16), nullable=False),  # intended, published or renaming
+    Column("state", String(16), nullable=False),  # intended, published, renaming or amending
     Column("moves", Text, nullable=False),
     Column(
         "leases", Text, nullable=False

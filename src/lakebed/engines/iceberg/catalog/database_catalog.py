@@ -12,15 +12,19 @@ from sqlalchemy.exc import IntegrityError
 
 from lakebed.engines.database import fence
 from lakebed.engines.database.state.commit_records import put_change_records
-from lakebed.engines.database.state.dropped import list_dropped, put_dropped, take_dropped
 from lakebed.engines.database.state.ledger import PUBLISHED, delete_from_ledger
+from lakebed.engines.database.state.naming import (
+    list_dropped,
+    put_dropped,
+    rename_in_state,
+    take_dropped,
+)
 from lakebed.engines.database.state.publications import (
     delete_publications,
     oldest_publication,
     published,
     record,
 )
-from lakebed.engines.database.state.renaming import rename_in_state
 from lakebed.engines.iceberg.catalog import jdbc_rows
 from lakebed.engines.iceberg.catalog.database_reader import DatabaseCatalogReader
 from lakebed.engines.iceberg.catalog.staged_metadata import StagedMetadata
@@ -37,6 +41,7 @@ from lakebed.ports import (
     Publication,
     PublicationRecords,
     RefMove,
+    UnsettledChange,
 )
 
 _PURGES = 5
@@ -248,8 +253,11 @@ class DatabaseCatalog(DatabaseCatalogReader):
     def unsettled(self, *, own: str | None = None) -> tuple[Publication, ...]:
         return ()
 
-    def settle_renames(self) -> None:
-        """Nothing to do: a rename here is one transaction."""
+    def unsettled_changes(self) -> tuple[UnsettledChange, ...]:
+        return ()
+
+    def settle_changes(self) -> None:
+        """Nothing to do: a change and its records are one transaction here."""
 
     def settle(
         self,

@@ -1,7 +1,8 @@
 """An Iceberg REST catalog, with Lakebed's state in a database beside it.
 
 The server commits one table at a time. A publication of several is first recorded as an intent, so
-that after a crash the next publisher can complete or revert it, by its run id.
+that after a crash the next publisher can complete or revert it, by its run id. Other changes are
+recorded first, too, so that their records are not lost (`rest_changes`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from datetime import datetime
 from sqlalchemy.exc import IntegrityError
 
 from lakebed.engines.database import fence
-from lakebed.engines.database.state.commit_records import put_change_records
+from lakebed.engines.database.state.naming import rename_in_state
 from lakebed.engines.database.state.publications import (
     INTENDED,
     abandoned,
@@ -21,14 +22,12 @@ from lakebed.engines.database.state.publications import (
     published,
     record,
 )
-from lakebed.engines.database.state.renaming import rename_in_state
 from lakebed.engines.iceberg.catalog.rest_naming import RestNaming
 from lakebed.errors import PointerMoved, UsageError
 from lakebed.names import TableName
 from lakebed.ports import (
     NO_CHANGE_RECORDS,
     NO_PUBLICATION_RECORDS,
-    Amendment,
     ChangeRecords,
     Lease,
     Pointer,
@@ -59,12 +58,12 @@ class IcebergRestCatalog(RestNaming):
         after a crash.
         """
         del expected
-        self._intend(publication, leases, records)
+        self._intend_publication(publication, leases, records)
         for move in publication.moves:
             self._move(move)
         self._close(publication, whole=True)
 
-    def _intend(
+    def _intend_publication(
         self, publication: Publication, leases: Sequence[Lease], records: PublicationRecords
     ) -> None:
         try:
@@ -89,31 +88,6 @@ class IcebergRestCatalog(RestNaming):
         self._commit(move, moves_forward, present=present)
         if move.becomes:
             self._rename(move.table, move.becomes)
-
-    def amend(
-        self,
-        table: TableName,
-        amendments: Sequence[Amendment],
-        *,
-        expected: Pointer | None = None,
-        leases: Sequence[Lease] = (),
-        records: ChangeRecords = NO_CHANGE_RECORDS,
-    ) -> None:
-        from lakebed.engines.iceberg.metadata.staging import requirements_of, updates_for
-
-        with self._answering():
-            found = self._load(table)
-            if found is None:
-                return
-            if expected and found.metadata_location != expected.location:
-                raise PointerMoved(str(table))
-            self._fence(leases)
-            self._commit_to(
-                found,
-                updates_for(amendments, found.metadata),
-                *requirements_of(amendments, found.metadata),
-            )
-        self._write_records(records)
 
     def register(
         self, table: TableName, location: str, *, records: ChangeRecords = NO_CHANGE_RECORDS
@@ -148,18 +122,6 @@ class IcebergRestCatalog(RestNaming):
             where=str(to),
             next="Work on a branch of the table instead: lakebed table clone --branch NAME",
         )
-
-    def _fence(self, leases: Sequence[Lease]) -> None:
-        """Check the leases just before a commit: a server without transactions allows no more than
-        that.
-        """
-        with self._database.writing() as connection:
-            for lease in leases:
-                fence(connection, lease)
-
-    def _write_records(self, records: ChangeRecords) -> None:
-        with self._database.writing() as connection:
-            put_change_records(connection, self._database, records)
 
     def _close(self, publication: Publication, *, whole: bool) -> None:
         with self._database.writing() as connection:
