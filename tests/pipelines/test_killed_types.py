@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.dying import let_die
+from tests.support.kills import killed
 from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.scale import rotated
 
@@ -40,7 +40,7 @@ def test_a_run_killed_while_it_replaces_a_type_leaves_the_former_values_and_the_
     numbers = shop.lake.tables.describe("silver.a").refs["main"]
 
     shop.pipeline("silver.a", WORDS, gates=GATE)
-    let_die("killed_run", str(shop.folder), when, step)
+    killed(shop.folder, when, step)
     published = (when, step) == ("after", "Publish")
     if not published:  # at most a column was added to them
         assert shop.rows("silver.a", columns=("id", "v")) == before

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from lakebed.cli.main import app
 from lakebed.errors import BadBatch, BadPipeline, Diverged, GateFailed, RunFailed, UsageError
-from tests.support.dying import let_die
+from tests.support.kills import let_die
 from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.scale import rotated
 

@@ -1,13 +1,38 @@
-"""Runs that are killed, and what must be true of a lake once another run has come after them."""
+"""Runs and writes that are killed, and what must be true of a lake once another run has come after them."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from lakebed import Lake
 from lakebed.names import TableName
-from tests.support.dying import let_die
 from tests.support.tables import snapshots_of
+
+
+def let_die(module: str, *arguments: str, given: Mapping[str, str] | None = None) -> None:
+    """Run a module of `tests.support` until it kills itself (SIGKILL) half-way through its work on
+    a lake, and wait until its lease has lapsed.
+
+    `given` is added to its environment.
+    """
+    own = {"LAKEBED_LEASE_LIMIT_SECONDS": "1", "LAKEBED_SPARK_QUICK": "true"}
+    environment = {**os.environ, **(given or {}), **own}
+    environment.pop("LAKEBED_TEST_NO_ARCHIVE", None)
+    done = subprocess.run(
+        [sys.executable, "-m", f"tests.support.{module}", *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=400,
+    )
+    assert done.returncode == -signal.SIGKILL, (arguments, done.stdout, done.stderr)
+    time.sleep(1.1)
 
 
 def killed(
