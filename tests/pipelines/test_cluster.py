@@ -161,7 +161,7 @@ def stopped(process: "subprocess.Popen[str]") -> Iterator[None]:
         process.send_signal(signal.SIGCONT)
 
 
-@in_turn(0, of=3)
+@in_turn(0, of=4)
 def test_a_cluster_that_loses_a_worker_in_mid_run_finishes_with_the_right_rows(
     cluster: Cluster, bucket: Bucket, database: Database, tmp_path: Path
 ) -> None:
@@ -208,6 +208,7 @@ def site(
     made.leave()
 
 
+@in_turn(2, of=4)
 def test_whoever_follows_the_page_on_production_has_a_lake_on_a_cluster_and_a_role_that_can_only_read(
     site: Site,
 ) -> None:
@@ -231,7 +232,7 @@ def test_the_page_on_production_names_the_jars_that_a_connect_server_needs() -> 
     assert documented_defaults()["spark.jars.packages"] == ",".join(map(str, needed))
 
 
-@in_turn(2, of=3)
+@in_turn(3, of=4)
 def test_the_same_pipelines_run_and_frames_come_in_whole_through_spark_connect(
     bucket: Bucket, database: Database, tmp_path: Path
 ) -> None:

@@ -32,7 +32,7 @@ with lakebed.open(sys.argv[1]) as lake:
 """
 
 
-@in_turn(1, of=3)
+@in_turn(1, of=4)
 def test_a_merge_into_a_table_ten_times_sparks_memory_works(tmp_path: Path) -> None:
     memory = int((HEAP - RESERVED) * FRACTION) * 1024 * 1024
     assert 10 * memory < ROWS * ROW_BYTES

