@@ -45,6 +45,7 @@ _AMENDMENTS = {  # names are stored
     "remove_snapshots": RemoveSnapshots,
     "set_properties": SetProperties,
 }
+_BEGUN = publications.c.state.in_((RENAMING, AMENDING))
 # seconds after which a change by a process without a lease counts as abandoned: more than any
 # request to a catalog takes
 _LONGEST_CHANGE = 600.0
@@ -129,8 +130,7 @@ def abandoned_changes(
     by the holder of the leases `own`, who asks.
     """
     age = (database.now() - publications.c.at).label("age")
-    begun = publications.c.state.in_((RENAMING, AMENDING))
-    query = select(publications, age).where(begun).order_by(publications.c.at)
+    query = select(publications, age).where(_BEGUN).order_by(publications.c.at)
     with database.reading() as connection:
         rows = connection.execute(query).all()
     store = DatabaseLeases(database)
@@ -145,8 +145,7 @@ def _is_abandoned(row: Row[Any], store: DatabaseLeases, own: Sequence[Lease]) ->
 
 
 def _delete(connection: Connection, intended: IntendedChange) -> bool:
-    begun = publications.c.state.in_((RENAMING, AMENDING))
-    row = delete(publications).where(publications.c.run_id == intended.id, begun)
+    row = delete(publications).where(publications.c.run_id == intended.id, _BEGUN)
     return connection.execute(row).rowcount == 1
 
 

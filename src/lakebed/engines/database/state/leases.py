@@ -138,8 +138,15 @@ def _is(lease: Lease) -> ColumnElement[bool]:
     )
 
 
-def fence(connection: Connection, lease: Lease) -> None:
-    """`LeaseLost` unless the lease is held; until the transaction ends, nobody else can take it."""
+def fence(connection: Connection, *held: Lease) -> None:
+    """`LeaseLost` unless every lease is held; until the transaction ends, nobody else can take
+    one. They are locked in the order of their names, so that no two transactions deadlock.
+    """
+    for lease in sorted(held, key=lambda lease: lease.name):
+        _fence(connection, lease)
+
+
+def _fence(connection: Connection, lease: Lease) -> None:
     row = connection.execute(
         select(leases.c.holder, leases.c.token).where(leases.c.name == lease.name).with_for_update()
     ).first()

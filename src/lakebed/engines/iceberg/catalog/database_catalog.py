@@ -84,7 +84,7 @@ class DatabaseCatalog(DatabaseCatalogReader):
             self._staged.kept_only_if_used(staged, expected, publication.run_id),
             self._database.writing() as connection,
         ):
-            _fence(connection, leases)
+            fence(connection, *leases)
             for move in publication.moves:
                 swap = jdbc_rows.Swap(
                     move.table,
@@ -237,7 +237,7 @@ class DatabaseCatalog(DatabaseCatalogReader):
     def _changing(self, leases: Sequence[Lease], records: ChangeRecords) -> Iterator[Connection]:
         """A transaction by the holders of the leases, which also stores the records."""
         with self._database.writing() as connection:
-            _fence(connection, leases)
+            fence(connection, *leases)
             yield connection
             put_change_records(connection, self._database, records)
 
@@ -268,11 +268,6 @@ class DatabaseCatalog(DatabaseCatalogReader):
         whole: bool,
     ) -> None:
         """Nothing to do: a publication here is never divided."""
-
-
-def _fence(connection: Connection, leases: Sequence[Lease]) -> None:
-    for lease in sorted(leases, key=lambda lease: lease.name):
-        fence(connection, lease)
 
 
 @contextmanager

@@ -75,8 +75,7 @@ class DatabasePointerRows:
         records: ChangeRecords = NO_CHANGE_RECORDS,
     ) -> None:
         with self._database.writing() as connection:
-            for lease in sorted(leases, key=lambda lease: lease.name):
-                fence(connection, lease)
+            fence(connection, *leases)
             for move in sorted(moves, key=lambda move: (move.row.kind, move.row.key)):
                 _repoint(connection, move)
             put_change_records(connection, self._database, records)

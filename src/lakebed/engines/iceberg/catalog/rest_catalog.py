@@ -68,8 +68,7 @@ class IcebergRestCatalog(RestNaming):
     ) -> None:
         try:
             with self._database.writing() as connection:
-                for lease in leases:
-                    fence(connection, lease)
+                fence(connection, *leases)
                 record(
                     connection,
                     self._database,

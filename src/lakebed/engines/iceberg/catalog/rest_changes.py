@@ -86,8 +86,7 @@ class RestChanges(RestTables):
     def _intend(
         self, connection: Connection, intended: IntendedChange, leases: Sequence[Lease]
     ) -> None:
-        for lease in sorted(leases, key=lambda lease: lease.name):
-            fence(connection, lease)
+        fence(connection, *leases)
         put_intended(connection, self._database, intended, leases)
 
     def _settle(self, intended: IntendedChange) -> bool:
@@ -118,8 +117,7 @@ class RestChanges(RestTables):
 
     def _write_records(self, records: ChangeRecords, leases: Sequence[Lease] = ()) -> None:
         with self._database.writing() as connection:
-            for lease in leases:
-                fence(connection, lease)
+            fence(connection, *leases)
             put_change_records(connection, self._database, records)
 
     def _uuid(self, table: TableName) -> str | None:
