@@ -9,7 +9,7 @@ import pytest
 from lakebed.app import create_lake
 from lakebed.engines.database import Database
 from lakebed.engines.spark.conf import redacted
-from lakebed.engines.spark.start.fetch import refusal
+from lakebed.engines.spark.jars.fetch import refusal
 from lakebed.errors import BadSettings, CatalogUnreachable
 from lakebed.settings import (
     Root,

@@ -55,6 +55,7 @@ class Connections:
         self.root, self.settings = root, settings
         self._environment, self._report = environment, report
         self._given_session = spark
+        self._started_ahead = False
 
     @cached_property
     def stores(self) -> Stores:
@@ -163,6 +164,15 @@ class Connections:
             self.settings, self.root, environment=self._environment, logs=logs, report=self._report
         )
 
+    def start_spark_ahead(self) -> None:
+        """Let Spark's JVM boot while the rest of a command is loaded; for commands that need it."""
+        from lakebed.engines.spark import start_ahead
+
+        if self._given_session is None and "spark" not in self.__dict__:
+            logs = logs_folder(self.settings, self.root, self._environment)
+            start_ahead(self.settings, self.root, environment=self._environment, logs=logs)
+            self._started_ahead = True
+
     def watch(self, on_progress: Callable[[int, int], None]) -> AbstractContextManager[None]:
         """While the block lasts, `on_progress` is told how many of Spark's tasks are done, and of
         how many.
@@ -180,6 +190,10 @@ class Connections:
 
     def close(self) -> None:
         """Stop what was started here."""
+        if self._started_ahead:
+            from lakebed.engines.spark import end_ahead
+
+            end_ahead()
         if "spark" in self.__dict__:
             from lakebed.app.run_services import keep_logs
             from lakebed.engines.spark import close_session

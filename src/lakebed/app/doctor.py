@@ -69,7 +69,7 @@ def _java(environment: Mapping[str, str]) -> DoctorFinding:
 
 
 def _jars(settings: Settings, root: Root, environment: Mapping[str, str]) -> DoctorFinding:
-    from lakebed.engines.spark.start.jars import absent, needed_jars
+    from lakebed.engines.spark.jars.pinned import absent, needed_jars
 
     cache = cache_folder(environment)
     if settings.spark.jars:

@@ -83,6 +83,7 @@ class Lake(LakeUpkeep):
         `where` is a condition in Spark's SQL, for mode overwrite: only rows that match it are
         replaced, and rows of the frame that do not match it are refused.
         """
+        self.start_spark_ahead()
         from lakebed.pipelines.running.manual import WriteOptions, keys_given
         from lakebed.pipelines.running.manual_writes import write_rows
 
@@ -93,6 +94,7 @@ class Lake(LakeUpkeep):
         """Run one INSERT, UPDATE, DELETE, MERGE or ALTER TABLE, published like a run once the
         table's gates pass.
         """
+        self.start_spark_ahead()
         from lakebed.pipelines.running.manual_writes import execute_statement
 
         return execute_statement(self._run_services, statement, find=self.tables.find, gates=gates)
@@ -222,6 +224,7 @@ class Lake(LakeUpkeep):
         in one step, or none; `fail_fast` starts nothing after the first failure; `wait` is how many
         seconds to wait for a table that another run has.
         """
+        self.start_spark_ahead()
         from lakebed.pipelines.options import RunListener, RunOptions
         from lakebed.pipelines.running.builds.run_selected import run_selected
 

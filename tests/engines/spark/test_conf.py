@@ -4,6 +4,7 @@ import pytest
 from pydantic import SecretStr
 
 from lakebed.engines.spark.conf import cores_of, redacted, runtime_conf, session_conf
+from lakebed.engines.spark.start.on_demand import LOAD_EXTENSIONS
 from lakebed.errors import BadSettings
 from lakebed.settings import (
     FilesSettings,
@@ -211,3 +212,23 @@ def test_no_secret_is_ever_shown() -> None:
 )
 def test_the_number_of_tasks_at_once_is_read_from_the_master(master: str, tasks: int) -> None:
     assert cores_of(master, 8) == tasks
+
+
+@pytest.mark.parametrize(
+    ("spark", "looked_for"),
+    [
+        (SparkSettings(), "false"),
+        (SparkSettings(conf={"spark.sql.shuffle.partitions": "3"}), "false"),
+        (SparkSettings(conf={LOAD_EXTENSIONS: "true"}), "true"),
+        (SparkSettings(conf={"spark.jars": "/mine.jar"}), None),
+        (SparkSettings(conf={"spark.jars.packages": "a:b:1"}), None),
+        (SparkSettings(conf={"spark.driver.extraClassPath": "/mine.jar"}), None),
+        (SparkSettings(jars=("/mine.jar",)), None),
+        (SparkSettings(direct_launch=False), None),
+        (SparkSettings(master="spark://far:7077"), None),
+    ],
+)
+def test_extensions_in_jars_of_the_user_are_found(
+    spark: SparkSettings, looked_for: str | None
+) -> None:
+    assert session_conf(Settings(spark=spark), FOLDER).get(LOAD_EXTENSIONS) == looked_for

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from lakebed.engines.spark.start.fetch import (
+from lakebed.engines.spark.jars.fetch import (
     fetch_jars,
     ivy_settings,
     local_jars,
     proxy_options,
     refusal,
 )
-from lakebed.engines.spark.start.jars import Jar, jars_folder
+from lakebed.engines.spark.jars.pinned import Jar, jars_folder
 from lakebed.engines.spark.start.java import find_java
 from lakebed.errors import BadSettings, MissingJars
 from lakebed.settings import Root, Settings, SparkSettings
@@ -106,8 +106,8 @@ def test_a_jar_with_another_content_is_refused(tmp_path: Path, repository: Repos
 FETCH = """
 import os, sys
 from pathlib import Path
-from lakebed.engines.spark.start.fetch import fetch_jars
-from lakebed.engines.spark.start.jars import Jar
+from lakebed.engines.spark.jars.fetch import fetch_jars
+from lakebed.engines.spark.jars.pinned import Jar
 from lakebed.engines.spark.start.java import find_java
 jar = Jar("org.example", "thing", "1.0", int(sys.argv[3]), sys.argv[4])
 java, repositories = find_java(os.environ), (sys.argv[2],)

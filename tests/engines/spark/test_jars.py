@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lakebed.engines.spark.start.jars import ALL_JARS, Jar, absent, jars_folder, needed_jars
+from lakebed.engines.spark.jars.pinned import ALL_JARS, Jar, absent, jars_folder, needed_jars
 from lakebed.settings import (
     FilesSettings,
     PostgresCatalog,

@@ -52,6 +52,13 @@ def test_the_slow_compiler_is_left_out_only_when_asked() -> None:
     assert "-XX:TieredStopAtLevel=1" in command(quick=True)
 
 
+def test_a_start_is_not_spent_on_optimizing_what_runs_once_unless_the_user_says_so() -> None:
+    threshold = "-XX:Tier4InvocationThreshold="
+    assert [word for word in command() if word.startswith(threshold)] == [f"{threshold}50000"]
+    chosen = command(conf={"spark.driver.extraJavaOptions": f"{threshold}5000"})
+    assert [word for word in chosen if word.startswith(threshold)][-1] == f"{threshold}5000"
+
+
 def test_the_module_that_some_javas_lack_is_not_asked_for() -> None:
     assert not any("incubator" in word for word in command())
 

@@ -41,7 +41,7 @@ from pathlib import Path
 from tests.support.lakes.spark_lakes import jvm_of, make_table, open_lake, run_once
 from lakebed.engines.spark import find_java
 from lakebed.engines.spark.start.make_class_archive import make_archive
-from lakebed.engines.spark.start.fetch import local_jars
+from lakebed.engines.spark.jars.fetch import local_jars
 from lakebed.settings import Root, Settings
 
 lake = Path(sys.argv[1])
@@ -144,8 +144,10 @@ FALLING_BACK = """
 import json, os, sys
 from pathlib import Path
 import lakebed.engines.spark.start.launch as launch
-from lakebed.engines.spark import close_session
-from tests.support.lakes.spark_lakes import jvm_of, make_table, open_lake, run_once
+from lakebed.engines.spark import close_session, start_ahead
+from lakebed.settings import Settings
+from pyspark.sql.functions import expr
+from tests.support.lakes.spark_lakes import TABLE, jvm_of, make_table, new_lake, open_lake, run_once
 
 folder = Path(sys.argv[1])
 launch.MAIN = "org.apache.spark.deploy.NoSuchClass"
@@ -157,9 +159,18 @@ died, = jvm_of(os.getpid())
 os.kill(died, 9)
 os.waitid(os.P_PID, died, os.WEXITED | os.WNOWAIT)
 launch.MAIN = "org.apache.spark.deploy.SparkSubmit"
-session = open_lake(folder / "two lakes")
+two = new_lake(folder / "two lakes")
+start_ahead(Settings(), two, environment=os.environ, logs=two.folder / ".data" / "logs")
+ahead = jvm_of(os.getpid())
+session = open_lake(two.folder)
+seen["ahead"], seen["used"] = ahead, jvm_of(os.getpid())
 make_table(session)
 seen["directly_again"] = run_once(session)
+session.table(TABLE).writeTo(TABLE).overwrite(expr("true"))
+seen["pandas"] = "pandas" in sys.modules
+from pyspark.ml.functions import array_to_vector
+vectors = session.sql("SELECT array(1.5D) AS v").select(array_to_vector("v")).collect()
+seen["vectors"] = [list(row[0]) for row in vectors]
 seen["two_cmdline"] = "".join(Path(f"/proc/{jvm}/cmdline").read_text() for jvm in jvm_of(os.getpid()))
 close_session(session)
 seen["left"] = jvm_of(os.getpid())
@@ -191,6 +202,24 @@ def test_the_ordinary_launch_is_as_silent_and_as_discreet(fallen_back: dict[str,
 def test_after_the_jvm_died_spark_can_be_started_anew(fallen_back: dict[str, Any]) -> None:
     assert fallen_back["directly_again"] == [1, 2, 3]
     assert "jdk.incubator.vector" not in fallen_back["two_cmdline"]
+
+
+@by_spark_submit
+def test_a_jvm_that_was_started_ahead_is_the_one_that_is_used(fallen_back: dict[str, Any]) -> None:
+    assert len(fallen_back["ahead"]) == 1
+    assert fallen_back["used"] == fallen_back["ahead"]
+
+
+@by_spark_submit
+def test_a_session_does_not_wait_for_pandas(fallen_back: dict[str, Any]) -> None:
+    assert fallen_back["pandas"] is False
+
+
+@by_spark_submit
+def test_pipelines_that_import_machine_learning_find_its_functions(
+    fallen_back: dict[str, Any],
+) -> None:
+    assert fallen_back["vectors"] == [[1.5]]
 
 
 @by_spark_submit

@@ -12,8 +12,8 @@ from sqlalchemy import Connection, Engine, event, text
 from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
 from sqlalchemy.sql.expression import ColumnElement
 
-from lakebed.engines.database.limits import libpq_limits, silence_limit
 from lakebed.engines.database.schema import NEWEST, migrate, version_of
+from lakebed.engines.limits import libpq_limits, silence_limit
 from lakebed.errors import (
     CatalogFull,
     CatalogRefused,

@@ -3,11 +3,17 @@
 from lakebed.engines.spark.compute import SparkCompute
 from lakebed.engines.spark.conf import redacted, session_conf
 from lakebed.engines.spark.frames import Staging
+from lakebed.engines.spark.jars.fetch import local_jars
+from lakebed.engines.spark.jars.pinned import ALL_JARS, Jar, absent, needed_jars
 from lakebed.engines.spark.progress import watch
 from lakebed.engines.spark.remote import adopt
-from lakebed.engines.spark.session import another_session, close_session, open_session
-from lakebed.engines.spark.start.fetch import local_jars
-from lakebed.engines.spark.start.jars import ALL_JARS, Jar, absent, needed_jars
+from lakebed.engines.spark.session import (
+    another_session,
+    close_session,
+    end_ahead,
+    open_session,
+    start_ahead,
+)
 from lakebed.engines.spark.start.java import Java, find_java
 
 __all__ = [
@@ -20,11 +26,13 @@ __all__ = [
     "adopt",
     "another_session",
     "close_session",
+    "end_ahead",
     "find_java",
     "local_jars",
     "needed_jars",
     "open_session",
     "redacted",
     "session_conf",
+    "start_ahead",
     "watch",
 ]

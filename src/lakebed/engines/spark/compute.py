@@ -91,11 +91,11 @@ class SparkCompute:
             frame.writeTo(target).append()
 
     def overwrite(self, frame: "DataFrame", target: str, *, where: str | None = None) -> None:
-        from pyspark.sql.functions import lit
+        from pyspark.sql.functions import expr
 
         with answering():
             if where is None:
-                frame.writeTo(target).overwrite(lit(True))
+                frame.writeTo(target).overwrite(expr("true"))  # `lit` would import pandas
             else:
                 overwrite_where(frame, target, where)
 

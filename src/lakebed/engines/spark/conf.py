@@ -6,10 +6,11 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from lakebed.engines.database.limits import CONNECT_SECONDS, jdbc_limits
 from lakebed.engines.files.aws_keys import with_profile_keys
+from lakebed.engines.limits import CONNECT_SECONDS, jdbc_limits
+from lakebed.engines.spark.jars.pinned import keeps_tables_in_s3
 from lakebed.engines.spark.secrets import at_start, is_secret
-from lakebed.engines.spark.start.jars import keeps_tables_in_s3
+from lakebed.engines.spark.start.on_demand import LOAD_EXTENSIONS, may_have_extensions
 from lakebed.errors import BadSettings
 from lakebed.names import CATALOG
 from lakebed.settings import (
@@ -47,7 +48,9 @@ def session_conf(
     )
     conf |= {at_start(key): value for key, value in hadoop_conf(settings, root).items()}
     conf |= catalog_conf(settings, root) | spark.conf
-    return conf if spark.is_local else conf | _shipped(jars, spark.conf)
+    if not spark.is_local:
+        return conf | _shipped(jars, spark.conf)
+    return conf if may_have_extensions(spark) else {LOAD_EXTENSIONS: "false"} | conf
 
 
 def runtime_conf(settings: Settings, root: Root) -> dict[str, str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lakebed.engines.spark.conf import EXTENSIONS, runtime_conf
 from lakebed.engines.spark.failures import short
+from lakebed.engines.spark.jars.pinned import needed_jars
 from lakebed.engines.spark.progress import is_classic
 from lakebed.engines.spark.secrets import (
     at_start,
@@ -15,7 +16,6 @@ from lakebed.engines.spark.secrets import (
     would_log_secret,
 )
 from lakebed.engines.spark.start.home import spark_version
-from lakebed.engines.spark.start.jars import needed_jars
 from lakebed.engines.spark.start.masters import require_reachable, shown
 from lakebed.errors import CatalogUnreachable, MissingExtra, SparkFailed, UsageError
 from lakebed.names import CATALOG

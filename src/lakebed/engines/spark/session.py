@@ -3,31 +3,36 @@ opened.
 """
 
 import atexit
-import sys
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakebed.engines.spark.conf import runtime_conf
+from lakebed.engines.spark.jars.fetch import local_jars
+from lakebed.engines.spark.jars.pinned import Jar, absent, needed_jars
 from lakebed.engines.spark.logs import silence_pyspark
 from lakebed.engines.spark.progress import is_classic
 from lakebed.engines.spark.remote import adopt, close_remote, open_remote
-from lakebed.engines.spark.secrets import has_value, would_log_secret
-from lakebed.engines.spark.start.fetch import local_jars
+from lakebed.engines.spark.secrets import has_value
 from lakebed.engines.spark.start.gateway import close_catalog
-from lakebed.engines.spark.start.jars import Jar
 from lakebed.engines.spark.start.java import Java, find_java
+from lakebed.engines.spark.start.launch import Launch
 from lakebed.engines.spark.start.local_spark import (
     LocalSpark,
+    SparkAhead,
     archive_for_next_time,
+    boot_ahead,
     plan_launch,
     start_spark,
+    starts_directly,
 )
 from lakebed.engines.spark.start.masters import require_reachable
-from lakebed.errors import UsageError
+from lakebed.engines.spark.start.one_spark import require_compatible, require_no_other_spark
+from lakebed.errors import LakebedError
 from lakebed.names import CATALOG
-from lakebed.settings import Root, Settings, masked
+from lakebed.settings import Root, Settings, cache_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,6 +41,7 @@ Report = Callable[[str], None]
 
 
 _local: LocalSpark | None = None
+_ahead: SparkAhead | None = None
 _remote: "list[SparkSession]" = []
 _beside: "list[SparkSession]" = []  # our sessions in a Spark that the user started
 _lock = threading.RLock()
@@ -65,6 +71,49 @@ def open_session(
             settings, root, environment=environment, report=report, java=java, also=also
         )
         return _open_local(settings, root, jars=jars, java=java, environment=environment, logs=logs)
+
+
+def start_ahead(
+    settings: Settings, root: Root, *, environment: Mapping[str, str], logs: Path
+) -> None:
+    """Let Spark's JVM boot for a session that will probably be opened; `end_ahead` ends it if none
+    was.
+
+    Raises nothing: whatever is wrong is reported when the session is opened.
+    """
+    global _ahead
+    with _lock, suppress(LakebedError, OSError):
+        _forget_dead()
+        if (
+            _local
+            or _ahead
+            or not settings.spark.is_local
+            or _lacks_jars(settings, root, environment)
+        ):
+            return
+        require_no_other_spark()
+        jars = local_jars(settings, root, environment=environment, report=lambda _: None)
+        launch = plan_launch(
+            settings, root, jars=jars, java=find_java(environment), environment=environment
+        )
+        if starts_directly(launch, directly=settings.spark.direct_launch):
+            _ahead = boot_ahead(launch, environment=environment, logs=logs)
+
+
+def end_ahead() -> None:
+    """End the JVM that boots ahead, if there is one."""
+    global _ahead
+    with _lock:
+        ended, _ahead = _ahead, None
+        if ended:
+            ended.end()
+
+
+def _lacks_jars(settings: Settings, root: Root, environment: Mapping[str, str]) -> bool:
+    """Whether jars must be fetched first."""
+    return not settings.spark.jars and bool(
+        absent(needed_jars(settings, root), cache_folder(environment))
+    )
 
 
 def another_session(
@@ -116,17 +165,19 @@ def _open_local(
     logs: Path,
 ) -> "SparkSession":
     global _local
-    if _local and not _local.jvm.runs:
-        died, _local = _local, None
-        died.jvm.stop()
+    _forget_dead()
     if _local is None:
-        _require_no_other_spark()
+        require_no_other_spark()
         require_reachable(settings.spark.master)
         launch = plan_launch(
             settings, root, jars=jars, java=java or find_java(environment), environment=environment
         )
         _local = start_spark(
-            launch, environment=environment, logs=logs, directly=settings.spark.direct_launch
+            launch,
+            environment=environment,
+            logs=logs,
+            directly=settings.spark.direct_launch,
+            ahead=_take_ahead(launch),
         )
         session = _local.base
     else:
@@ -135,13 +186,30 @@ def _open_local(
     return session
 
 
+def _forget_dead() -> None:
+    """Forget a Spark whose JVM has died, so that another can be started."""
+    global _local
+    if _local and not _local.jvm.runs:
+        died, _local = _local, None
+        died.jvm.stop()
+
+
+def _take_ahead(launch: Launch) -> SparkAhead | None:
+    """The JVM that boots ahead, if it is the one to start."""
+    global _ahead
+    if _ahead and _ahead.launch != launch:
+        end_ahead()
+    taken, _ahead = _ahead, None
+    return taken
+
+
 def _new_local_session(
     local: LocalSpark, settings: Settings, root: Root, jars: tuple[Path, ...]
 ) -> "SparkSession":
     """Another session in the running JVM, without the settings of the lake that was opened
     first.
     """
-    _require_compatible(local, settings, root, jars)
+    require_compatible(local, settings, root, jars)
     session, wanted = local.base.newSession(), runtime_conf(settings, root)
     for key in local.launch.conf:
         if key.startswith(f"spark.sql.catalog.{CATALOG}") and key not in wanted:
@@ -152,39 +220,6 @@ def _new_local_session(
     return session
 
 
-def _require_compatible(
-    local: LocalSpark, settings: Settings, root: Root, jars: tuple[Path, ...]
-) -> None:
-    running = local.launch.conf["spark.master"]
-    if running != settings.spark.master:
-        raise UsageError(
-            f"this process runs Spark on {running} for another lake, and this lake wants"
-            f" {masked(settings.spark.master)}.",
-            next="Close the other lake first, or use another process.",
-        )
-    if lacking := [jar.name for jar in jars if jar not in local.launch.jars]:
-        raise UsageError(
-            f"this process runs Spark for another lake, without {', '.join(lacking)}.",
-            next="Close the other lake first, or use another process.",
-        )
-    if would_log_secret(runtime_conf(settings, root), local.launch.conf):
-        raise UsageError(
-            "this process runs Spark for another lake, and its event log would show this lake's"
-            " secrets.",
-            next="Close the other lake first, or use another process.",
-        )
-
-
-def _require_no_other_spark() -> None:
-    """A process has one Spark: if the user started it, the session must be passed to Lakebed."""
-    pyspark = sys.modules.get("pyspark")
-    if pyspark and pyspark.SparkContext._active_spark_context:
-        raise UsageError(
-            "this process already has a Spark session.",
-            next="Pass it to Lakebed: lakebed.open(…, spark=session)",
-        )
-
-
 def _end(local: LocalSpark) -> None:
     local.jvm.stop()
     archive_for_next_time(local)
@@ -193,5 +228,6 @@ def _end(local: LocalSpark) -> None:
 @atexit.register
 def _end_with_process() -> None:
     """The JVM ends with this process; only the archive is left to make."""
+    end_ahead()
     if _local:
         archive_for_next_time(_local)

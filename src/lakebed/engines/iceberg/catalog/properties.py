@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
-from lakebed.engines.database.limits import CONNECT_SECONDS, libpq_limits
 from lakebed.engines.files.aws_keys import with_profile_keys
+from lakebed.engines.limits import CONNECT_SECONDS, libpq_limits
 from lakebed.names import CATALOG
 from lakebed.settings import (
     DATABASE_FILE,

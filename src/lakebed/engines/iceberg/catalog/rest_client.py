@@ -6,7 +6,7 @@ from pyiceberg.catalog.rest import RestCatalog
 from requests import PreparedRequest, Response, Session
 from requests.adapters import HTTPAdapter
 
-from lakebed.engines.database.limits import CONNECT_SECONDS
+from lakebed.engines.limits import CONNECT_SECONDS
 
 TIMEOUT = "lakebed.timeout-seconds"
 

@@ -1,11 +1,12 @@
 """The Python side of a JVM: attaching pyspark to it, and detaching it."""
 
 import os
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings
+
+from lakebed.engines.spark.start.on_demand import announce_machine_learning, spare_pandas
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,10 +25,12 @@ def first_session(gateway: Any, *, python: str) -> "SparkSession":
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    threading.Thread(target=_load_ahead, daemon=True).start()
+    spare_pandas()
     with environment_with({"PYSPARK_PYTHON": python} if python else {}):
         SparkContext._ensure_initialized(gateway=gateway)
-        return SparkSession.builder.getOrCreate()
+        session = SparkSession.builder.getOrCreate()
+    announce_machine_learning()
+    return session
 
 
 def forget(gateway: Any, *, runs: bool) -> None:
@@ -75,11 +78,3 @@ def environment_with(variables: Mapping[str, str]) -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
-
-
-def _load_ahead() -> None:
-    """Import what pyspark needs for its first call, pandas for example, while the JVM is still
-    starting.
-    """
-    with suppress(Exception):
-        import pyspark.testing.utils  # noqa: F401

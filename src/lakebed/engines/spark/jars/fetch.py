@@ -12,10 +12,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from xml.sax.saxutils import quoteattr
 
+from lakebed.engines.spark.jars.pinned import Jar, absent, jars_folder, needed_jars
+from lakebed.engines.spark.jars.truststore import write_truststore
 from lakebed.engines.spark.start.home import spark_home
-from lakebed.engines.spark.start.jars import Jar, absent, jars_folder, needed_jars
 from lakebed.engines.spark.start.java import Java, find_java
-from lakebed.engines.spark.start.truststore import write_truststore
 from lakebed.errors import BadSettings, MissingJars
 from lakebed.settings import Root, Settings, cache_folder, masked, without_secrets
 
