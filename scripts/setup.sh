@@ -60,6 +60,7 @@ install() {
     local isolation=()
     if .venv/bin/python -c 'import hatchling, editables' 2>/dev/null; then isolation=(--no-build-isolation); fi
     "$uv" pip install --quiet --python .venv/bin/python --no-deps "${isolation[@]}" --editable .
+    .venv/bin/python -m compileall -q src/lakebed # uv compiles what it copies, and this it links
     fingerprint >"$STAMP"
     say "done in $((SECONDS - began)) s"
 }

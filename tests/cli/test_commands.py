@@ -326,6 +326,16 @@ print("loaded:", *sorted({name.split(".")[0] for name in sys.modules}), file=sys
 """
 
 
+HELP = """
+import sys
+from lakebed.cli import main
+try:
+    main()
+finally:
+    print("markdown_it" in sys.modules)
+"""
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -337,16 +347,37 @@ print("loaded:", *sorted({name.split(".")[0] for name in sys.modules}), file=sys
     ],
 )
 def test_looking_loads_no_heavy_library_and_starts_no_jvm(lake: Path, command: list[str]) -> None:
-    environment = os.environ | {"LAKEBED_LAKE": str(lake)}
+    assert not loaded_by(command, lake) & HEAVY
+
+
+def test_a_commit_to_a_folder_waits_for_no_frame_library(lake: Path) -> None:
+    """PyIceberg would import them to write one small file, as part of every publication."""
+    loaded = loaded_by(["table", "tag", "orders", "v1"], lake)
+    assert "pyiceberg" in loaded
+    assert not loaded & {"pandas", "pyarrow"}
+
+
+def loaded_by(command: list[str], lake: Path) -> set[str]:
+    """The packages that a command imports."""
     done = subprocess.run(
         [sys.executable, "-c", WATCHED, *command],
-        env=environment,
+        env=os.environ | {"LAKEBED_LAKE": str(lake)},
         capture_output=True,
         text=True,
         check=True,
     )
-    loaded = set(done.stderr.split("loaded:")[1].split())
-    assert not loaded & HEAVY
+    return set(done.stderr.split("loaded:")[1].split())
+
+
+def test_help_needs_no_parser_of_markdown_and_looks_the_same() -> None:
+    quick, usual = (
+        subprocess.run(
+            [sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True
+        ).stdout
+        for code in (HELP, f"import rich.markdown, rich.traceback\n{HELP}")
+    )
+    assert quick.splitlines()[-1] == "False"
+    assert quick.splitlines()[:-1] == usual.splitlines()[:-1]
 
 
 @pytest.mark.skipif(

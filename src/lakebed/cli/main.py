@@ -1,5 +1,7 @@
 """The `lakebed` program."""
 
+import gc
+import sys
 from typing import Annotated
 
 import typer
@@ -20,6 +22,7 @@ from lakebed.cli import (
     zone,
 )
 from lakebed.cli.demo import command as demo
+from lakebed.cli.output.help import load_help
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import DebugOption, JsonOption, LakeOption, QuietOption
 from lakebed.cli.pipeline import noun as pipeline
@@ -73,4 +76,11 @@ for commands in (
 
 def main() -> None:
     """Run the program."""
-    app(prog_name="lakebed")
+    # Most objects of a command stay until its end. To look for garbage among them as often as
+    # Python does by default, and once more at the end, would take a tenth of the time.
+    gc.set_threshold(20_000)
+    load_help(sys.argv[1:])
+    try:
+        app(prog_name="lakebed")
+    finally:
+        gc.freeze()

@@ -3,10 +3,8 @@
 from typing import Any
 
 from sqlalchemy import Connection, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from lakebed.engines.database.schema import zone_types
-from lakebed.landing.checking.type_conflicts import require_type
 from lakebed.names import ZoneName
 from lakebed.ports import ColumnTypeChange, ZoneTypes
 
@@ -28,6 +26,9 @@ def put_types(connection: Connection, learned: ZoneTypes, *, run_id: str) -> Non
     """Store the types that a run learned; `TypesChanged` if another run has changed one since this
     run began.
     """
+    # here: every command imports this module, and hardly any needs the rules of landing
+    from lakebed.landing.checking.type_conflicts import require_type
+
     for place, column in enumerate(learned.columns):
         stored = _put(connection, learned, column, run_id=run_id, place=place)
         require_type(learned.zone, column, stored=stored)
@@ -49,8 +50,19 @@ def _put(
             update(zone_types).where(*same, zone_types.c.type == column.before).values(values)
         )
     else:
-        insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+        insert = _insert(connection)
         connection.execute(
             insert(zone_types).values(**key, **values, place=place).on_conflict_do_nothing()
         )
     return connection.execute(select(zone_types.c.type).where(*same)).scalar() or ""
+
+
+def _insert(connection: Connection) -> Any:
+    """The INSERT of this database's dialect; the other dialect takes time to import."""
+    if connection.dialect.name == "postgresql":
+        from sqlalchemy.dialects import postgresql
+
+        return postgresql.insert
+    from sqlalchemy.dialects import sqlite
+
+    return sqlite.insert

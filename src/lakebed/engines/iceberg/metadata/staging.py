@@ -8,7 +8,6 @@ from contextlib import suppress
 from functools import partial
 from typing import Literal
 
-from pyiceberg.io import load_file_io
 from pyiceberg.schema import Schema
 from pyiceberg.table.metadata import TableMetadata as IcebergMetadata
 from pyiceberg.table.update import (
@@ -34,6 +33,7 @@ from lakebed.engines.iceberg.metadata.documents import (
     read_document,
     write_document,
 )
+from lakebed.engines.iceberg.metadata.file_io import open_file_io
 from lakebed.engines.iceberg.metadata.snapshot_log import with_ordered_times
 from lakebed.ports import (
     NAME,
@@ -230,7 +230,7 @@ def _stage(
     properties: Mapping[str, str],
     after: Callable[[IcebergMetadata], IcebergMetadata] = lambda metadata: metadata,
 ) -> str:
-    io = load_file_io(dict(properties), location)
+    io = open_file_io(properties, location)
     document, present = read_document(io, location)
     wanted = updates(present)
     if not wanted:
@@ -251,4 +251,4 @@ def _number(location: str) -> int:
 def discard(location: str, *, properties: Mapping[str, str]) -> None:
     """Remove a staged file that was never committed; a failure only leaves an orphan."""
     with suppress(OSError):
-        load_file_io(dict(properties), location).delete(location)
+        open_file_io(properties, location).delete(location)
