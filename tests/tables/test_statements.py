@@ -33,6 +33,5 @@ def test_a_table_is_made_at_its_place() -> None:
 
 def test_a_branch_is_written_under_its_own_name() -> None:
     made = "ALTER TABLE lake.`shop`.`silver`.`clean-orders` CREATE BRANCH `run_1`"
-    assert create_branch(ORDERS, "run_1", at=None) == made
-    assert create_branch(ORDERS, "run_1", at=5) == f"{made} AS OF VERSION 5"
+    assert create_branch(ORDERS, "run_1") == made
     assert on_branch(ORDERS, "run_1") == "lake.`shop`.`silver`.`clean-orders`.`branch_run_1`"

@@ -12,13 +12,18 @@ from pydantic import ValidationError
 from lakebed.errors import BadBatch
 from lakebed.ports import Field
 from lakebed.tables.merging.keys import (
+    merge_counts,
     offending_keys_query,
     require_valid_keys,
     row_counts,
     violations,
 )
 from lakebed.tables.merging.matches import duplicate_keys_query as doubled_keys_of
-from lakebed.tables.merging.matches import refuse_duplicate_keys
+from lakebed.tables.merging.matches import (
+    matched_once,
+    merge_shows_duplicates,
+    refuse_duplicate_keys,
+)
 from lakebed.tables.merging.strategies import (
     ALIASES,
     STRATEGIES,
@@ -175,6 +180,8 @@ def test_every_strategy_agrees_with_its_oracle(spark: "SparkSession", name: str)
             met=found,
         )
         assert len(rows) - before == grown(told)
+        if merge_shows_duplicates(strategy) and batch:
+            assert matched_once(merge_counts(strategy, lab.summary()), arrived=len(batch))
         if strategy.one_row_per_key:
             reopened = (
                 found["gone"] if isinstance(strategy, Scd2) and strategy.scd_close_absent else 0
@@ -184,6 +191,28 @@ def test_every_strategy_agrees_with_its_oracle(spark: "SparkSession", name: str)
                 batch
             )
             assert told.get("late") == (found["late"] if strategy.order else None)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("kind", [Incremental, SoftDelete])
+def test_a_merge_shows_keys_that_the_table_has_twice(
+    spark: "SparkSession", kind: type[Incremental | SoftDelete]
+) -> None:
+    """A run that merges before it looks finds as many as one that looks before."""
+    strategy, fields = kind(unique_key=("id",)), (Field("id", "bigint"), Field("name", "string"))
+    lab = Lab(spark, strategy, fields, branch=False)
+    lab.put([lab.blank | {"id": key, "name": "old"} for key in (1, 1, 2, 3)])
+    lab.stage([{"id": key, "name": "new"} for key in (1, 2, 4, 5)])
+    before = lab.matches()
+    lab.write(now="2026-01-01 00:00:00", repeats=False)
+    assert merge_shows_duplicates(strategy)
+    assert not matched_once(merge_counts(strategy, lab.summary()), arrived=4)
+    assert lab.matches() == before == {"doubled": 1, "late": 0, "gone": 0}
+
+
+def test_counts_that_are_not_known_prove_nothing() -> None:
+    assert not matched_once({"inserted": 4}, arrived=4)
+    assert not matched_once({}, arrived=0)
 
 
 def in_order(rows: Rows) -> list[str]:

@@ -55,6 +55,7 @@ from lakebed.tables.history.timeline import HistoryEntry, table_history
 from lakebed.tables.merging.first_batch import first_batch_rows
 from lakebed.tables.merging.keys import (
     key_check_query,
+    merge_counts,
     offending_keys_query,
     require_strategy_columns,
     require_valid_keys,
@@ -66,6 +67,8 @@ from lakebed.tables.merging.keys import (
 from lakebed.tables.merging.matches import (
     duplicate_keys_query,
     match_check_query,
+    matched_once,
+    merge_shows_duplicates,
     refuse_duplicate_keys,
 )
 from lakebed.tables.merging.merge import write_statement
@@ -175,7 +178,10 @@ __all__ = [
     "inverse_renames",
     "key_check_query",
     "match_check_query",
+    "matched_once",
     "may_lose_digits",
+    "merge_counts",
+    "merge_shows_duplicates",
     "offending_keys_query",
     "on_branch",
     "order_statement",

@@ -52,10 +52,9 @@ def create_table(
     )
 
 
-def create_branch(table: TableName, branch: str, *, at: int | None) -> str:
-    """CREATE BRANCH at a snapshot; without one, for a table that has none yet."""
-    begins = f" AS OF VERSION {at}" if at is not None else ""
-    return f"ALTER TABLE {table.spark} CREATE BRANCH {spark_identifier(branch)}{begins}"
+def create_branch(table: TableName, branch: str) -> str:
+    """CREATE BRANCH of a table that has no snapshot yet: it gets an empty one."""
+    return f"ALTER TABLE {table.spark} CREATE BRANCH {spark_identifier(branch)}"
 
 
 def on_branch(table: TableName, branch: str) -> str:

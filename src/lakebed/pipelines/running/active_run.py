@@ -108,6 +108,12 @@ class ActiveRun:
         return self.metadata(self.physical_table).head(self.branch)
 
     @property
+    def made(self) -> Snapshot | None:
+        """The snapshot that the run has written; None while it has written none."""
+        head = self.head()
+        return head if head and head.id != self.context.target.base(self.options.ref) else None
+
+    @property
     def vars(self) -> Mapping[str, Any]:
         return self.options.vars
 

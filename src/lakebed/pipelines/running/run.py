@@ -31,7 +31,7 @@ from lakebed.pipelines.planning.steps import (
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.ledger_copies import write_copy
 from lakebed.pipelines.running.publishing import create_view, publication_records, publish_requests
-from lakebed.pipelines.running.steps import calculate, evolve, replay, write
+from lakebed.pipelines.running.steps import branch, calculate, evolve, replay, write
 from lakebed.pipelines.running.steps.archiving import archive_zones
 from lakebed.pipelines.running.steps.gates import GATES_AT_ONCE, ask_gate, log_verdict
 from lakebed.ports import Phase, PublicationRecords, Verdict
@@ -176,7 +176,7 @@ def _perform(run: ActiveRun, step: RunStep) -> Verdict | None:  # noqa: C901 - o
         case CreateHidden(hidden):
             write.create_hidden(run, hidden)
         case OpenBranch(_, _, at):
-            write.open_branch(run, at)
+            branch.open_branch(run, at)
         case Write():
             write.write(run)
         case Execute(_, statement):

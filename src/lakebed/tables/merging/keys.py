@@ -176,11 +176,8 @@ def row_counts(
     )
     if f"{_MERGED}inserted" not in summary:
         return {word: int(summary.get(key, 0)) for word, key in _WRITTEN.items()} | superseded
-    counted = {word: int(summary.get(_MERGED + key, -1)) for word, key in _words(strategy).items()}
-    done = {
-        word: count for word, count in counted.items() if count >= 0
-    }  # Spark writes -1 where it does not know
-    if distinct_keys is None or not met or len(done) < len(counted):
+    done = merge_counts(strategy, summary)
+    if distinct_keys is None or not met or len(done) < len(_words(strategy)):
         return done | superseded
     late = {"late": met["late"]} if strategy.order else {}
     known = distinct_keys - done["inserted"] - met["late"]
@@ -190,6 +187,15 @@ def row_counts(
     return (
         done | {"updated": known} | late | superseded
     )  # a late row that was only unmarked does not count as updated
+
+
+def merge_counts(strategy: Strategy, summary: Mapping[str, str]) -> dict[str, int]:
+    """The rows that a MERGE changed, by the summary of its snapshot; unknown counts are left
+    out.
+    """
+    counted = {word: int(summary.get(_MERGED + key, -1)) for word, key in _words(strategy).items()}
+    # Spark writes -1 where it does not know
+    return {word: count for word, count in counted.items() if count >= 0}
 
 
 def statement_counts(kind: str, made: TableSnapshot, *, before: int) -> dict[str, int]:

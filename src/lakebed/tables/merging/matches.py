@@ -8,7 +8,7 @@ from typing import Any
 from lakebed.errors import BadBatch
 from lakebed.names import spark_identifier
 from lakebed.tables.merging.merge import is_late, same_key
-from lakebed.tables.merging.strategies import Scd2, Strategy
+from lakebed.tables.merging.strategies import Incremental, Scd2, SoftDelete, Strategy
 
 EXAMPLES = 5
 
@@ -28,6 +28,24 @@ def match_check_query(
         "SELECT count_if(rows > 1) AS doubled, count_if(is_late) AS late, count_if(is_late AND"
         f" rows = 0) AS gone\nFROM ({_met(strategy, target, staged, repeats=repeats)})"
     )
+
+
+def merge_shows_duplicates(strategy: Strategy) -> bool:
+    """Whether the counts of a MERGE show that an arriving key has several rows in the table.
+
+    So it is where each arriving row, whose key does not repeat, is inserted or updates all rows of
+    its key: then nothing needs to be counted before.
+    """
+    return isinstance(strategy, Incremental | SoftDelete) and not strategy.order
+
+
+def matched_once(counts: Mapping[str, int], *, arrived: int) -> bool:
+    """Whether a MERGE inserted or updated exactly one row for each one that arrived.
+
+    False if its counts are not known.
+    """
+    known = "inserted" in counts and "updated" in counts
+    return known and counts["inserted"] + counts["updated"] == arrived
 
 
 def duplicate_keys_query(

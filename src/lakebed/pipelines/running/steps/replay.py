@@ -14,7 +14,8 @@ from lakebed.pipelines.planning.steps import Replay
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.steps.calculate import calculate
 from lakebed.pipelines.running.steps.evolve import require_fitting_result
-from lakebed.pipelines.running.steps.write import check_keys, compute_stage, merge, require_rows
+from lakebed.pipelines.running.steps.merge import merge
+from lakebed.pipelines.running.steps.write import check_keys, compute_stage, require_rows
 from lakebed.ports import Field, FileInfo, Frame
 from lakebed.tables import (
     alter_statements,

@@ -4,46 +4,38 @@ one commit.
 
 from dataclasses import replace
 
-from lakebed.errors import BadBatch, Diverged, RunFailed
+from lakebed.errors import BadBatch, RunFailed
 from lakebed.names import TableName, spark_identifier
 from lakebed.pipelines.planning.plan import is_staged
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.heal import undo_failed_run
 from lakebed.pipelines.running.steps.calculate import at_source
 from lakebed.pipelines.running.steps.evolve import arrangement_of_new, present_fields
+from lakebed.pipelines.running.steps.merge import merge
 from lakebed.pipelines.running.steps.strategy_checks import (
     LONGEST_MESSAGE,
-    check_matches,
     counted,
     require_matching_rows,
-    since,
     stamp_columns,
 )
-from lakebed.ports import Field, Snapshot
+from lakebed.ports import Field
 from lakebed.sql import ChangeStatement
 from lakebed.tables import (
     OverwriteWhere,
     SchemaChange,
-    apply_renames,
     as_stored,
-    create_branch,
     first_batch_rows,
-    inverse_renames,
     key_check_query,
-    may_lose_digits,
     offending_keys_query,
     order_statement,
-    rename_strategy_columns,
     require_valid_keys,
     row_counts,
     selection,
     statement_counts,
     tie_check_query,
     violations,
-    write_statement,
 )
 from lakebed.tables import string_literal as quoted
-from lakebed.types import read_table_type
 
 
 def stage(run: ActiveRun) -> None:
@@ -153,20 +145,6 @@ def _column(field: Field, run: ActiveRun) -> str:
     return f"{spark_identifier(field.name)} {field.type}{comment}"
 
 
-def open_branch(run: ActiveRun, at: int | None) -> None:
-    """Open the run's own branch at the snapshot it has read, unless nothing will be written."""
-    if run.progress.skip_write:
-        return
-    try:
-        run.compute.execute(create_branch(run.table, run.branch, at=at))
-    except RunFailed:
-        head = run.metadata(run.table).head(run.options.ref)
-        # others went on, and the state that was read is gone already
-        if (head.id if head else None) != at:
-            raise Diverged(str(run.table), run.options.ref, run.branch) from None
-        raise
-
-
 def write(run: ActiveRun) -> None:
     """Write the result by the strategy, in one commit on the branch, and count its rows."""
     progress = run.progress
@@ -175,7 +153,7 @@ def write(run: ActiveRun) -> None:
         progress.record = replace(progress.record, rows={"result": progress.result_rows or 0})
         return
     at_source(progress.compiled, lambda: _write(run))
-    made = _made(run)
+    made = run.made
     summary = dict(made.summary) if made else {}
     if progress.result_rows is None:
         progress.result_rows = int(summary.get("added-records", 0))
@@ -197,12 +175,6 @@ def write(run: ActiveRun) -> None:
     progress.record = replace(
         progress.record, rows={"result": progress.result_rows, **counts, **total}
     )
-
-
-def _made(run: ActiveRun) -> Snapshot | None:
-    """The snapshot that the run has written; None while it has written none."""
-    head = run.head()
-    return head if head and head.id != run.context.target.base(run.options.ref) else None
 
 
 def _take_back(run: ActiveRun) -> None:
@@ -251,48 +223,6 @@ def _write(run: ActiveRun) -> None:
         compute.overwrite(shaped, run.write_target, where=where)
 
 
-def merge(run: ActiveRun, place: str, *, repeats: bool, present: tuple[Field, ...] = ()) -> None:
-    """One MERGE: the staged batch is converted to the names and types that are `present` where it
-    is written; by default, the table's.
-    """
-    progress = run.progress
-    back, staged, columns = (
-        inverse_renames(progress.schema_change.renames),
-        run.stage.spark,
-        progress.fields,
-    )
-    there = {field.name.casefold(): field for field in present or present_fields(run)}
-    if back or any(
-        "<" in field.type or _may_lose(field, there.get(field.name.casefold())) for field in columns
-    ):
-        columns = tuple(
-            there[name.casefold()]
-            for name in apply_renames([field.name for field in columns], back)
-        )
-        chosen = selection(progress.fields, columns, sources=dict(progress.schema_change.renames))
-        staged = f"(SELECT {', '.join(chosen)} FROM {staged})"
-    strategy = rename_strategy_columns(run.spec.strategy, back)
-    check_matches(run, strategy, target=place, staged=staged, repeats=repeats)
-    statement = write_statement(
-        strategy,
-        target=place,
-        staged=staged,
-        columns=columns,
-        now=run.timestamp_literal,
-        repeats=repeats,
-        since=since(run, strategy),
-    )
-    if statement:
-        run.log.info("write:\n%s", statement)
-        run.compute.execute(statement)
-
-
-def _may_lose(field: Field, target: Field | None) -> bool:
-    return target is not None and may_lose_digits(
-        read_table_type(field.type), read_table_type(target.type)
-    )
-
-
 def execute(run: ActiveRun, statement: ChangeStatement) -> None:
     """Run the statement on the branch, and count the rows it changed."""
     progress = run.progress
@@ -304,7 +234,7 @@ def execute(run: ActiveRun, statement: ChangeStatement) -> None:
     except RunFailed as error:
         what = statement.with_own_positions(error.what, place, alias=alias)
         raise RunFailed(what, where=error.where, next=error.next) from error
-    made = _made(run)
+    made = run.made
     progress.unchanged = made is None or not made.changes_rows
     rows = (
         statement_counts(statement.kind, made, before=run.context.target.rows(run.options.ref))
