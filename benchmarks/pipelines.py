@@ -5,9 +5,10 @@ python benchmarks/pipelines.py [--quick]
 
 The bare rival is the same MERGE from the same query at default settings plus the same three gate
 queries, in the same Spark, on a table of its own. The batch is as large as the table, half of it
-updates. Samples alternate; medians count. Besides: a small run in a warm session, a whole `lakebed
-run` from a cold start, and dbt-duckdb's build of the same two small models for orientation
-(installed into a folder of its own; null where it cannot be). The last line is one JSON object.
+updates. Besides: a small run in a warm session, and a whole `lakebed run` of one small pipeline
+from a cold start. Its rivals are a bare Spark script that replaces the same table and asks the same
+gate, and dbt-duckdb's build of two such models (installed into a folder of its own; null where it
+cannot be). Samples alternate; medians count. The last line is one JSON object.
 """
 
 import argparse
@@ -25,9 +26,13 @@ from statistics import median
 from typing import Any
 
 from lakebed.app import Lake, create_lake, open_lake
-from lakebed.settings import Root
+from lakebed.engines.spark import find_java, local_jars
+from lakebed.engines.spark.start.class_archive import archive_for
+from lakebed.settings import Root, Settings
 
 LAKEBED = str(Path(sys.executable).parent / "lakebed")
+SAMPLES = 5
+NOT_MEASURED = {"cold_run_s": None, "bare_spark_s": None, "dbt_duckdb_build_s": None}
 UPDATED = 0.5  # of a batch as large as the table; the rest is new
 GATES = {
     "id_missing": "SELECT * FROM {this} WHERE id IS NULL",
@@ -75,6 +80,12 @@ def timed(work: Callable[[], Any]) -> float:
     return time.perf_counter() - started
 
 
+def _timed_in_turn(number: int, **works: Callable[[], Any]) -> dict[str, float]:
+    """Seconds of each; in every second round the other one begins."""
+    names = list(works) if number % 2 else list(reversed(works))
+    return {name: timed(works[name]) for name in names}
+
+
 def must(lake: Lake, *selectors: str) -> None:
     result = lake.run(*selectors)
     if not result.ok:
@@ -94,12 +105,18 @@ def cost_of_safety(folder: Path, *, query: str, count: int, samples: int) -> dic
         must(lake)
         for number in range(samples + 1):  # the first of each warms up
             _begin_anew(lake, folder, query)
-            once = timed(lambda: _bare(lake.spark, query))
-            twice = timed(lambda: must(lake, "silver.safe"))
+            seconds = _timed_in_turn(
+                number,
+                bare=lambda: _bare(lake.spark, query),
+                safe=lambda: must(lake, "silver.safe"),
+            )
             if number:
-                bare.append(once)
-                safe.append(twice)
-            print(f"{count} rows: bare {once:.2f} s, safe {twice:.2f} s", flush=True)
+                bare.append(seconds["bare"])
+                safe.append(seconds["safe"])
+            print(
+                f"{count} rows: bare {seconds['bare']:.2f} s, safe {seconds['safe']:.2f} s",
+                flush=True,
+            )
     return {
         "ratio": round(median(safe) / median(bare), 3),
         "safe_s": _rounded(safe),
@@ -171,13 +188,60 @@ def warm_runs(folder: Path, *, samples: int) -> list[float]:
         return [timed(lambda: must(lake, "silver.orders")) for _ in range(samples)]
 
 
-def cold_runs(folder: Path, *, samples: int) -> list[float]:
-    """A whole process: `lakebed run` of one small pipeline."""
-    small_lake(folder)
-    command = [LAKEBED, "run", "bronze.orders", "--lake", str(folder)]
-    _command(command)  # leaves the class-data archive behind, as a user's first run does
-    _wait_for_archive()
-    return [timed(lambda: _command(command)) for _ in range(samples)]
+def cold_starts(folder: Path, *, samples: int) -> dict[str, list[float]]:
+    """Whole processes, one after another in each round: our run of one small pipeline, the bare
+    Spark script, dbt's build.
+    """
+    small_lake(folder / "ours")
+    create_lake(folder / "bare")
+    jars = local_jars(Settings(), Root.parse(folder / "bare"), environment=os.environ, report=print)
+    commands: dict[str, Callable[[], None]] = {
+        "bare_spark_s": lambda: _command(
+            [sys.executable, "-c", BARE_SCRIPT, str(folder / "bare"), ",".join(map(str, jars))]
+        ),
+        "cold_run_s": lambda: _command(
+            [LAKEBED, "run", "bronze.orders", "--lake", str(folder / "ours")]
+        ),
+    }
+    if dbt := dbt_build(folder / "dbt"):
+        commands["dbt_duckdb_build_s"] = dbt
+    for command in commands.values():  # leaves the class-data archive behind, as a first run does
+        command()
+    _wait_for_archive(jars)
+    seconds: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(samples):
+        for name, command in commands.items():
+            seconds[name].append(timed(command))
+        print(", ".join(f"{name} {taken[-1]:.1f}" for name, taken in seconds.items()), flush=True)
+    return seconds
+
+
+BARE_SCRIPT = """
+import sys
+from pyspark.sql import SparkSession
+
+root, jars = sys.argv[1:]
+session = (
+    SparkSession.builder.config("spark.jars", jars)
+    .config(
+        "spark.sql.extensions",
+        "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+    )
+    .config("spark.sql.catalog.lake", "org.apache.iceberg.spark.SparkCatalog")
+    .config("spark.sql.catalog.lake.type", "jdbc")
+    .config("spark.sql.catalog.lake.uri", f"jdbc:sqlite:{root}/.data/bare.db")
+    .config("spark.sql.catalog.lake.jdbc.schema-version", "V1")
+    .config("spark.sql.catalog.lake.warehouse", f"file://{root}")
+    .getOrCreate()
+)
+session.sql("CREATE NAMESPACE IF NOT EXISTS lake.shop")
+session.sql(
+    "CREATE OR REPLACE TABLE lake.shop.orders USING iceberg AS "
+    "SELECT * FROM VALUES (1L, 10), (2L, 20), (3L, 30) AS t(id, amount)"
+)
+assert not session.sql("SELECT * FROM lake.shop.orders WHERE id IS NULL").limit(21).collect()
+session.stop()
+"""
 
 
 def _command(command: list[str], **options: Any) -> None:
@@ -186,22 +250,15 @@ def _command(command: list[str], **options: Any) -> None:
         raise SystemExit(f"{' '.join(command[:3])} failed:\n{done.stdout}{done.stderr}")
 
 
-def _wait_for_archive() -> None:
-    from lakebed.engines.spark import find_java, local_jars
-    from lakebed.engines.spark.start.class_archive import archive_for
-    from lakebed.settings import Settings
-
-    jars = local_jars(
-        Settings(), Root.parse(tempfile.gettempdir()), environment=os.environ, report=print
-    )
+def _wait_for_archive(jars: tuple[Path, ...]) -> None:
     for _ in range(240):
         if archive_for(find_java(os.environ), jars, environment=os.environ).file:
             return
         time.sleep(0.5)
 
 
-def dbt_builds(folder: Path, *, samples: int) -> list[float] | None:
-    """dbt-duckdb's build of the same two models and tests, parse cached."""
+def dbt_build(folder: Path) -> Callable[[], None] | None:
+    """dbt-duckdb's build of the same two models and tests; its parse is cached after the first."""
     dbt = _install_dbt(folder / "dbt-venv")
     if dbt is None:
         return None
@@ -232,8 +289,7 @@ def dbt_builds(folder: Path, *, samples: int) -> list[float] | None:
         "DBT_PROFILES_DIR": str(project),
     }
     command = [str(dbt), "build", "--project-dir", str(project)]
-    _command(command, env=environment)
-    return [timed(lambda: _command(command, env=environment)) for _ in range(samples)]
+    return lambda: _command(command, env=environment)
 
 
 def _install_dbt(folder: Path) -> Path | None:
@@ -267,37 +323,31 @@ def main() -> None:
     quick = parser.parse_args().quick
     small = {"cost_of_safety_100k": (TYPICAL, 100_000, 1)}
     large = {
-        "cost_of_safety_1m": (TYPICAL, 1_000_000, 3),
-        "cost_of_safety_1m_plain": (PLAIN, 1_000_000, 3),
-        "cost_of_safety_10m": (TYPICAL, 10_000_000, 2),
+        "cost_of_safety_1m": (TYPICAL, 1_000_000, SAMPLES),
+        "cost_of_safety_1m_plain": (PLAIN, 1_000_000, SAMPLES),
+        "cost_of_safety_10m": (TYPICAL, 10_000_000, SAMPLES),
     }
-    samples = 1 if quick else 3
+    samples = 1 if quick else SAMPLES
     with tempfile.TemporaryDirectory(prefix="lakebed-bench-") as name:
         folder = Path(name)
         costs = {
             key: cost_of_safety(folder / key, query=query, count=count, samples=times)
             for key, (query, count, times) in (small if quick else large).items()
         }
-        warm = warm_runs(folder / "warm", samples=samples + 2)
-        cold = [] if quick else cold_runs(folder / "cold", samples=samples)
-        dbt = None if quick else dbt_builds(folder / "dbt", samples=samples)
-    result = {key: cost["ratio"] for key, cost in costs.items()} | {
-        "warm_run_s": round(median(warm), 3),
-        "cold_run_s": round(median(cold), 3) if cold else None,
-        "dbt_duckdb_build_s": round(median(dbt), 3) if dbt else None,
+        warm = warm_runs(folder / "warm", samples=samples)
+        cold = {} if quick else cold_starts(folder / "cold", samples=samples)
+    seconds = {"warm_run_s": warm} | cold
+    medians = {key: round(median(values), 3) for key, values in seconds.items()}
+    ratio = round(medians["cold_run_s"] / medians["bare_spark_s"], 3) if cold else None
+    result = {key: cost["ratio"] for key, cost in costs.items()} | NOT_MEASURED | medians
+    result |= {
+        "cold_vs_bare_spark": ratio,
         "machine": {
             "cores": os.cpu_count(),
             "load": round(os.getloadavg()[0], 1),
             "python": platform.python_version(),
         },
-        "samples": (
-            costs
-            | {
-                "warm_run_s": _rounded(warm),
-                "cold_run_s": _rounded(cold),
-                "dbt_duckdb_build_s": _rounded(dbt or []),
-            }
-        ),
+        "samples": costs | {key: _rounded(values) for key, values in seconds.items()},
     }
     print(json.dumps(result))
 
