@@ -59,8 +59,8 @@ class FolderFiles:
 
     def read(self, path: str, *, start: int = 0, length: int | None = None) -> bytes:
         require_range(start, length)
-        self.info(path)  # only regular files: opening a pipe would block
-        with self._refusing(path), self._followed(path).open("rb") as file:
+        place, _ = self._regular_file(path)
+        with self._refusing(path), place.open("rb") as file:
             file.seek(start)
             return file.read() if length is None else file.read(length)
 
@@ -95,11 +95,7 @@ class FolderFiles:
             return _info(path, seen)
 
     def info(self, path: str) -> FileInfo:
-        place = self._followed(path)
-        with self._refusing(path):
-            seen = place.stat()
-        if not stat.S_ISREG(seen.st_mode):
-            raise FileMissing(path)
+        _, seen = self._regular_file(path)
         return _info(path, seen)
 
     def list(self, folder: str = "") -> Iterator[FileInfo]:
@@ -193,6 +189,17 @@ class FolderFiles:
 
     def _followed(self, path: str) -> Path:
         return self._below_root(path, os.path.realpath(self._root / require_path(path)))
+
+    def _regular_file(self, path: str) -> tuple[Path, os.stat_result]:
+        """A file's real path and its state; anything else is missing, as opening a pipe would
+        block.
+        """
+        place = self._followed(path)
+        with self._refusing(path):
+            seen = place.stat()
+        if not stat.S_ISREG(seen.st_mode):
+            raise FileMissing(path)
+        return place, seen
 
     def _below_root(self, path: str, real: str) -> Path:
         if not Path(real).is_relative_to(self._root):
