@@ -1,7 +1,10 @@
 """Gates: tests of columns as a table of cases, what is kept of an answer, and what is refused."""
 
+from typing import Any
+
 import pytest
 
+from lakebed.engines.spark.compute import SparkCompute
 from lakebed.errors import BadPipeline
 from lakebed.quality import SAMPLE
 from tests.support.lakes.pipeline_lake import TestLake
@@ -134,3 +137,49 @@ def test_a_gate_with_a_misspelt_word_is_refused_for_the_whole_lake(shop: TestLak
     with pytest.raises(BadPipeline, match="thsi") as refused:
         shop.run()
     assert refused.value.where == "shop/pipelines/silver/a/tests/quality/g.sql:1"
+
+
+ROW_GATES = {
+    "negative": "SELECT * FROM {{ this }} WHERE id < 0",
+    "large": "-- @severity: warn\nSELECT * FROM {{ this }}\nWHERE id > 90 -- for now",
+    "odd": "SELECT * FROM {{ this }} WHERE id % 1 = 1",
+    "repeated": "SELECT id FROM {{ this }} GROUP BY id HAVING count(*) > 1",
+}
+
+
+def test_gates_that_filter_the_same_rows_share_one_scan(
+    shop: TestLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    rows = SparkCompute.rows
+
+    def recorded(self: SparkCompute, query: Any, *, limit: int) -> Any:
+        asked.append(str(query))
+        return rows(self, query, limit=limit)
+
+    monkeypatch.setattr(SparkCompute, "rows", recorded)
+    shop.pipeline("silver.a", "SELECT * FROM range(100)", gates=ROW_GATES)
+    record = shop.run_one("silver.a")
+    found = {verdict.gate: verdict for verdict in record.verdicts}
+    assert {gate: one.bad_rows for gate, one in found.items()} == {
+        "negative": 0,
+        "large": 9,
+        "odd": 0,
+        "repeated": 0,
+    }
+    assert [row["id"] for row in found["large"].sample] == list(range(91, 100))
+    shared, *others = sorted(asked, key=lambda query: "count_if" not in query)
+    assert all(condition in shared for condition in ("id < 0", "id > 90", "id % 1 = 1"))
+    assert len(others) == 2, "the sample of the gate that found rows, and the GROUP BY"
+
+
+def test_a_gate_that_fails_in_a_shared_scan_tells_its_own_error_and_no_other_gate_fails(
+    shop: TestLake,
+) -> None:
+    gates = ROW_GATES | {"broken": "SELECT * FROM {{ this }} WHERE nope > 1"}
+    shop.pipeline("silver.a", "SELECT * FROM range(100)", gates=gates)
+    record = shop.run("silver.a")["silver.a"]
+    found = {verdict.gate: verdict for verdict in record.verdicts}
+    assert "nope" in found["broken"].error
+    assert [found[gate].error for gate in ROW_GATES] == ["", "", "", ""]
+    assert found["large"].bad_rows == 9

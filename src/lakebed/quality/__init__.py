@@ -1,6 +1,7 @@
 """Quality: gates that must pass before a table is published."""
 
 from lakebed.quality.run import SAMPLE, run_gate
+from lakebed.quality.shared_scans import GateQueries
 from lakebed.quality.spec import ColumnSpec, Gate, column_gates, read_gate
 
-__all__ = ["SAMPLE", "ColumnSpec", "Gate", "column_gates", "read_gate", "run_gate"]
+__all__ = ["SAMPLE", "ColumnSpec", "Gate", "GateQueries", "column_gates", "read_gate", "run_gate"]

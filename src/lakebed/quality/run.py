@@ -8,18 +8,22 @@ from typing import Any
 
 from lakebed.errors import LakebedError
 from lakebed.ports import Compute, Verdict
+from lakebed.quality.shared_scans import GateQueries
 from lakebed.quality.spec import Gate
 
 SAMPLE = 20  # bad rows that are kept
 _LONGEST = 200  # characters of a cell that are kept
 
 
-def run_gate(gate: Gate, query: str, *, compute: Compute) -> Verdict:
+def run_gate(gate: Gate, queries: GateQueries, *, compute: Compute) -> Verdict:
     """Run the gate; a gate that cannot be run has not passed."""
     began = time.monotonic()
+    query = queries.query(gate.name)
     try:
-        rows = compute.rows(query, limit=SAMPLE + 1)
-        count = len(rows) if len(rows) <= SAMPLE else _count(query, compute)
+        count = queries.bad_rows(gate.name, compute=compute)
+        rows = [] if count == 0 else compute.rows(query, limit=SAMPLE + 1)
+        if count is None:
+            count = len(rows) if len(rows) <= SAMPLE else _count(query, compute)
         error = ""
     except LakebedError as failure:
         rows, count, error = [], 0, str(failure.what)

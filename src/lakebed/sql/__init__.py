@@ -4,6 +4,7 @@ from lakebed.sql.change import ChangeStatement, read_change
 from lakebed.sql.checking.check import CheckedQuery, check_query
 from lakebed.sql.checking.gate import refuse_bare_count
 from lakebed.sql.condition import RowCondition, check_condition
+from lakebed.sql.filtering import FilteringQuery, read_filtering
 from lakebed.sql.lineage.lineage import ColumnSource, column_lineage
 from lakebed.sql.lineage.passing import NOTHING_PASSED, PassedColumns, passed_columns
 
@@ -12,6 +13,7 @@ __all__ = [
     "ChangeStatement",
     "CheckedQuery",
     "ColumnSource",
+    "FilteringQuery",
     "PassedColumns",
     "RowCondition",
     "check_condition",
@@ -19,5 +21,6 @@ __all__ = [
     "column_lineage",
     "passed_columns",
     "read_change",
+    "read_filtering",
     "refuse_bare_count",
 ]

@@ -21,7 +21,7 @@ from lakebed.pipelines.running.begin import closing, logger_of, watermark
 from lakebed.pipelines.running.steps import calculate
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import Field, Lease, RunRecord, Verdict
-from lakebed.quality import run_gate
+from lakebed.quality import GateQueries, run_gate
 from lakebed.tables import HeldLease
 
 
@@ -100,10 +100,12 @@ def run_gates(
             if spec.is_view
             else work.context.this or spec.table.spark
         )
-        return tuple(
-            run_gate(gate, compile_gate(work.context, gate, this=this).text, compute=work.compute)
-            for gate in spec.gates
+        queries = GateQueries(
+            lambda: {
+                gate.name: compile_gate(work.context, gate, this=this).text for gate in spec.gates
+            }
         )
+        return tuple(run_gate(gate, queries, compute=work.compute) for gate in spec.gates)
 
 
 @contextmanager

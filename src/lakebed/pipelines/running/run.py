@@ -33,8 +33,9 @@ from lakebed.pipelines.running.ledger_copies import write_copy
 from lakebed.pipelines.running.publishing import create_view, publication_records, publish_requests
 from lakebed.pipelines.running.steps import branch, calculate, evolve, replay, write
 from lakebed.pipelines.running.steps.archiving import archive_zones
-from lakebed.pipelines.running.steps.gates import GATES_AT_ONCE, ask_gate, log_verdict
+from lakebed.pipelines.running.steps.gates import GATES_AT_ONCE, compiled_gates, log_verdict
 from lakebed.ports import Phase, PublicationRecords, Verdict
+from lakebed.quality import GateQueries, run_gate
 from lakebed.tables import publish
 from lakebed.work import Ended, Executor, Listener
 
@@ -117,7 +118,7 @@ def _executor(run: ActiveRun) -> Executor[RunStep, Verdict | None, Phase]:
         on_end=lambda step, _: on_step(run.run_id, step, "after"),
     )
     return Executor(
-        partial(_perform, run),
+        partial(_perform, run, GateQueries(lambda: compiled_gates(run))),
         partial(_record, run),
         check=partial(_check, run),
         listener=listener,
@@ -155,7 +156,9 @@ def _with(phases: tuple[Phase, ...], phase: Phase) -> tuple[Phase, ...]:
     return (*phases, phase)
 
 
-def _perform(run: ActiveRun, step: RunStep) -> Verdict | None:  # noqa: C901 - one arm a step, each a line
+def _perform(  # noqa: C901 - one arm a step, each a line
+    run: ActiveRun, gates: GateQueries, step: RunStep
+) -> Verdict | None:
     """Carry out one step; what a gate found is returned."""
     match step:
         case OpenZone():
@@ -184,7 +187,7 @@ def _perform(run: ActiveRun, step: RunStep) -> Verdict | None:  # noqa: C901 - o
         case DropStage(stage):
             run.services.placement.catalog.purge(stage)
         case RunGate(gate):
-            return ask_gate(run, gate)
+            return run_gate(gate, gates, compute=run.compute)
         case CreateView():
             create_view(run)
         case ArchiveFiles(zone):

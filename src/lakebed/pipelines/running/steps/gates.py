@@ -5,16 +5,17 @@ from lakebed.names import short_id
 from lakebed.pipelines.planning.compile import compile_gate, compile_query
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.ports import Verdict
-from lakebed.quality import Gate, run_gate
 
 GATES_AT_ONCE = 3
 
 
-def ask_gate(run: ActiveRun, gate: Gate) -> Verdict:
-    """Run a gate on what the run has written, or on the query of a view."""
+def compiled_gates(run: ActiveRun) -> dict[str, str]:
+    """The queries of all gates, on what the run has written or on the query of a view."""
     this = f"({compile_query(run.context).text}\n)" if run.spec.is_view else run.gate_target
-    query = compile_gate(run.context, gate, this=this, of=run.write_target).text
-    return run_gate(gate, query, compute=run.compute)
+    return {
+        gate.name: compile_gate(run.context, gate, this=this, of=run.write_target).text
+        for gate in run.spec.gates
+    }
 
 
 def log_verdict(run: ActiveRun, verdict: Verdict) -> None:
