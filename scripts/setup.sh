@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Sets up .venv from requirements.lock, which is hashed and names no index: it works behind any mirror.
 # Quick when nothing changed; several at once wait for each other. `setup.sh lock` writes requirements.lock anew.
+# `setup.sh azurite` fetches Azurite into .setup/azurite: a server of Azure's, for tests.
 # `setup.sh plateau` sets up .setup/plateau, where tests of Kartothek datasets have plateau: it needs older packages.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly STAMP=.venv/lakebed-stamp
+readonly AZURITE=.setup/azurite AZURITE_VERSION=3.37.0
 readonly PLATEAU=.setup/plateau PLATEAU_LOCK=tests/kartothek/plateau/requirements
 export UV_COMPILE_BYTECODE=1      # once here, instead of in every first start of a command
 export UV_PYTHON_DOWNLOADS=never # the machine's Python, or a clear word about it
@@ -21,6 +23,8 @@ main() {
         write_lock
     elif [[ "${1:-}" == plateau ]]; then
         install_plateau
+    elif [[ "${1:-}" == azurite ]]; then
+        install_azurite
     elif ! is_current; then
         one_at_a_time
         is_current || install # another one may have done it while we waited
@@ -76,6 +80,17 @@ install_plateau() {
     "$uv" venv --quiet --clear --python "$python" $PLATEAU
     "$uv" pip sync --quiet --python $PLATEAU/bin/python --require-hashes $PLATEAU_LOCK.lock
     cksum <$PLATEAU_LOCK.lock >$PLATEAU/stamp
+}
+
+install_azurite() {
+    if [[ -f $AZURITE/stamp ]] && [[ "$(cat $AZURITE/stamp)" == "$AZURITE_VERSION" ]]; then return; fi
+    one_at_a_time
+    command -v npm >/dev/null || fail "Azurite needs Node.js with npm. Install it (Debian 12: apt-get install nodejs npm)."
+    say "installing Azurite into $AZURITE"
+    mkdir -p $AZURITE
+    npm install --prefix $AZURITE --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error \
+        "azurite@$AZURITE_VERSION" >&2
+    echo "$AZURITE_VERSION" >$AZURITE/stamp
 }
 
 find_python() {

@@ -4,13 +4,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lakebed.app import Lake
+    from lakebed.app import Lake, open_datasets
     from lakebed.app import create_lake as create
     from lakebed.app import open_lake as open  # noqa: A004 - lakebed.open() is the front door
     from lakebed.errors import LakebedError
     from lakebed.names import AssetKey, TableName, ZoneName
 
-__all__ = ["AssetKey", "Lake", "LakebedError", "TableName", "ZoneName", "create", "open"]
+__all__ = [
+    "AssetKey",
+    "Lake",
+    "LakebedError",
+    "TableName",
+    "ZoneName",
+    "create",
+    "open",
+    "open_datasets",
+]
 
 _HOMES = {
     "AssetKey": ("lakebed.names", "AssetKey"),
@@ -20,6 +29,7 @@ _HOMES = {
     "ZoneName": ("lakebed.names", "ZoneName"),
     "create": ("lakebed.app", "create_lake"),
     "open": ("lakebed.app", "open_lake"),
+    "open_datasets": ("lakebed.app", "open_datasets"),
 }
 
 

@@ -6,12 +6,15 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from scripts.reference import listed_commands
 from typer.testing import CliRunner
 
 from lakebed import open as lakebed_open
 from lakebed.cli.main import app
+from lakebed.engines.files import FolderFiles
+from lakebed.kartothek import DatasetOptions, store
 from lakebed.names import TableName
 from tests.cli.json_shapes import Line, described, differences
 from tests.support.lakes.shop import lakebed, make_shop, write
@@ -44,6 +47,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory, spark_home: Path) -> Answe
     _begin(answers, folder)
     _build(answers)
     _look(answers)
+    _look_at_datasets(answers, folder)
     _change(answers, folder)
     _release(answers)
     _keep(answers, folder)
@@ -114,6 +118,17 @@ def _look(answers: Answers) -> None:
     answers.said["lakebed sql"] = [json.loads(piped.stdout)]
     ask("table describe", "table", "describe", "silver.orders")
     ask("table describe, of a view", "table", "describe", "silver.seen")
+
+
+def _look_at_datasets(answers: Answers, folder: Path) -> None:
+    ask, address = answers.ask, folder / "exports" / "sales"
+    rows = pa.table({"flag": [True], "x": [1]})
+    store(FolderFiles(folder / "exports"), "sales", rows, options=DatasetOptions(("flag",), ("x",)))
+    ask("kartothek ls", "kartothek", "ls", folder / "exports")
+    ask("kartothek show", "kartothek", "show", address)
+    ask("kartothek verify", "kartothek", "verify", address)
+    ask("kartothek gc", "kartothek", "gc", address, "--dry-run")
+    ask("kartothek query", "kartothek", "query", address, "SELECT * FROM sales")
 
 
 def _change(answers: Answers, folder: Path) -> None:

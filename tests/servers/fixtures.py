@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.servers.azurite import AzuriteServer, azurite
 from tests.servers.postgres import Database, PostgresServer, postgres
 from tests.servers.s3 import Bucket
 from tests.servers.seaweedfs import SeaweedServer, seaweedfs
@@ -16,6 +17,13 @@ from tests.servers.seaweedfs import SeaweedServer, seaweedfs
 def seaweed() -> Iterator[SeaweedServer]:
     """One SeaweedFS for all tests."""
     with seaweedfs() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def azure() -> Iterator[AzuriteServer]:
+    """One Azurite for all tests."""
+    with azurite() as server:
         yield server
 
 

@@ -12,6 +12,7 @@ from lakebed.names import TableName
 from lakebed.tables import Followers, Tables
 
 if TYPE_CHECKING:
+    from lakebed.kartothek.noun import Datasets
     from lakebed.landing import Zones
     from lakebed.pipelines import BuildResult, Pipelines, RunListener, RunPlan, Runs
     from lakebed.ports import RunRecord
@@ -59,6 +60,13 @@ class Lake(LakeUpkeep):
     def followers(self) -> Followers:
         """Whoever keeps something in step with the lake's tables."""
         return Followers(self.stores.events)
+
+    @cached_property
+    def kartothek(self) -> "Datasets":
+        """Kartothek datasets, in this lake or elsewhere."""
+        from lakebed.app.kartothek import lake_datasets
+
+        return lake_datasets(self.settings, lambda: self.queries)
 
     # -- manual changes
 

@@ -22,6 +22,7 @@ from lakebed.cli import (
     zone,
 )
 from lakebed.cli.demo import command as demo
+from lakebed.cli.kartothek import noun as kartothek
 from lakebed.cli.output.help import load_help
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import DebugOption, JsonOption, LakeOption, QuietOption
@@ -69,7 +70,7 @@ for commands in (
     *(init, doctor, ls, demo),
     *(run, preview, runs, lineage, pipeline),
     *(query, sql, query_log),
-    *(table, zone, followers, care, fsck, backup),
+    *(table, zone, followers, care, fsck, backup, kartothek),
 ):
     commands.add_to(app)
 

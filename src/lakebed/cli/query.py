@@ -74,27 +74,31 @@ def query(
     ] = False,
 ) -> None:
     """Query the lake's tables in SQL, all as of one point in time. Starts no JVM."""
-    from lakebed.query.results.export import format_of
-
-    text = sys.stdin.read() if sql == "-" else sql
+    text = sql_text(sql)
     lake = screen.lake
     if explain:
         _explain(screen, lake.explain(text, at=at, namespace=namespace))
         return
-    chosen = format or (format_of(output) if output else "json" if screen.as_json else "table")
     with lake.query(
         text, at=at, engine=engine, limit=limit, namespace=namespace, profile=profile, route="cli"
     ) as result:
-        _hand_over(screen, result, chosen, output, limit=limit)
+        hand_over(screen, result, format, output, limit=limit)
         if profile:
             _profile(screen, result)
 
 
-def _hand_over(
+def sql_text(given: str) -> str:
+    """The SQL of an argument, or of standard input."""
+    return sys.stdin.read() if given == "-" else given
+
+
+def hand_over(
     screen: Screen, result: "QueryResult", format: Any, output: str | None, *, limit: int | None
 ) -> None:
-    from lakebed.query.results.export import BINARY, new_file, write
+    """Print the rows or write them to a file, in the format given or the one that fits."""
+    from lakebed.query.results.export import BINARY, format_of, new_file, write
 
+    format = format or (format_of(output) if output else "json" if screen.as_json else "table")
     if output:
         if format == "table":
             raise UsageError(
@@ -158,7 +162,7 @@ def explain(
     """Show which files of each table a query would read, and why, without reading them."""
     _explain(
         screen,
-        screen.lake.explain(sys.stdin.read() if sql == "-" else sql, at=at, namespace=namespace),
+        screen.lake.explain(sql_text(sql), at=at, namespace=namespace),
     )
 
 

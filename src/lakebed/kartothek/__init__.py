@@ -10,8 +10,11 @@ from lakebed.kartothek.format.state import DatasetState
 from lakebed.kartothek.lifecycle.building import build_indices
 from lakebed.kartothek.lifecycle.copying import copy
 from lakebed.kartothek.lifecycle.deleting import datasets, delete
+from lakebed.kartothek.lifecycle.findings import DatasetFinding
 from lakebed.kartothek.lifecycle.garbage import collect_garbage
 from lakebed.kartothek.lifecycle.statistics import PartitionStatistics, partition_statistics
+from lakebed.kartothek.lifecycle.verifying import verify
+from lakebed.kartothek.noun import Datasets
 from lakebed.kartothek.reading.dispatch import plan_groups
 from lakebed.kartothek.reading.read import (
     ReadPlan,
@@ -28,8 +31,10 @@ from lakebed.kartothek.writing.partition_files import PartitionSpec, WrittenPart
 from lakebed.kartothek.writing.rows import WrittenRows, combined_rows, write_rows
 
 __all__ = [
+    "DatasetFinding",
     "DatasetOptions",
     "DatasetState",
+    "Datasets",
     "MetadataFormat",
     "PartitionSpec",
     "PartitionStatistics",
@@ -55,5 +60,6 @@ __all__ = [
     "store",
     "to_pandas",
     "update",
+    "verify",
     "write_rows",
 ]

@@ -2,10 +2,12 @@
 
 from lakebed.settings.care import SAFE_DAYS, CareSettings, TableCare, effective_care
 from lakebed.settings.document import Document, reason
+from lakebed.settings.kartothek import KartothekSettings
 from lakebed.settings.load import (
     OTHER_VARIABLES,
     environment_variables,
     files_settings,
+    kartothek_settings,
     load_settings,
     secret_settings,
     setting_fields,
@@ -55,6 +57,7 @@ __all__ = [
     "CatalogSettings",
     "Document",
     "FilesSettings",
+    "KartothekSettings",
     "LeaseSettings",
     "PlacesSettings",
     "PostgresCatalog",
@@ -73,6 +76,7 @@ __all__ = [
     "environment_variables",
     "files_settings",
     "find_root",
+    "kartothek_settings",
     "load_settings",
     "logs_folder",
     "masked",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, TypeVar, Union, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, SecretStr, ValidationError
@@ -10,6 +10,7 @@ from pydantic_core import ErrorDetails
 
 from lakebed.errors import BadSettings, LakebedError, near, suggestion
 from lakebed.settings.document import Document, Path, reason
+from lakebed.settings.kartothek import KartothekSettings
 from lakebed.settings.root import SETTINGS_FILE, Root
 from lakebed.settings.secrecy import holds_secret, masked
 from lakebed.settings.spec import (
@@ -22,6 +23,7 @@ from lakebed.settings.spec import (
 from lakebed.settings.yaml_text import read_yaml
 
 PREFIX = "LAKEBED_"
+_PartT = TypeVar("_PartT", bound=BaseModel)
 OTHER_VARIABLES = {
     "LAKEBED_LAKE": "the lake to work on when --lake is not given",
     "LAKEBED_CACHE": "folder for jars and start-up archives; unset: the user's cache folder",
@@ -55,16 +57,22 @@ def load_settings(text: str, environment: Mapping[str, str], *, root: Root) -> S
 
 def files_settings(environment: Mapping[str, str]) -> FilesSettings:
     """How to reach a bucket, by the environment alone: `lakebed.yaml` is in the bucket."""
-    ours = {
-        name: value for name, value in environment.items() if name.startswith(f"{PREFIX}FILES_")
-    }
+    return _from_environment(FilesSettings, "files", environment)
+
+
+def kartothek_settings(environment: Mapping[str, str]) -> KartothekSettings:
+    """How to reach locations of Kartothek datasets without a lake."""
+    return _from_environment(KartothekSettings, "kartothek", environment)
+
+
+def _from_environment(part: type[_PartT], name: str, environment: Mapping[str, str]) -> _PartT:
+    begin = f"{PREFIX}{name.upper()}_"
+    ours = {key: value for key, value in environment.items() if key.startswith(begin)}
     try:
-        return FilesSettings.model_validate(environment_overrides(ours).get("files", {}))
+        return part.model_validate(environment_overrides(ours).get(name, {}))
     except ValidationError as error:
         first = error.errors()[0]
-        raise BadSettings(
-            reason(first), where=f"{PREFIX}FILES_{str(first['loc'][0]).upper()}"
-        ) from None
+        raise BadSettings(reason(first), where=begin + str(first["loc"][0]).upper()) from None
 
 
 def _require_shared_catalog(settings: Settings, root: Root, where: str) -> None:

@@ -16,6 +16,7 @@ from pydantic import (
 
 from lakebed.names import LAYERS, AssetKey, TableName, plain_name, tables_of_assets
 from lakebed.settings.care import CareSettings, TableCare, effective_care
+from lakebed.settings.kartothek import KartothekSettings
 from lakebed.settings.query import QuerySettings
 from lakebed.settings.releases import ReleaseSettings
 from lakebed.settings.secrecy import holds_secret
@@ -119,6 +120,16 @@ class FilesSettings(_Part):
     )
 
     _no_secret = field_validator("endpoint")(_without_secret)
+
+    def with_location(self, own: KartothekSettings) -> "FilesSettings":
+        """How a bucket of Kartothek datasets is reached: by its own settings where they are set."""
+        given = {
+            name: getattr(own, name) for name in FilesSettings.model_fields if hasattr(own, name)
+        }
+        chosen = {name: value for name, value in given.items() if value is not None}
+        if own.access_key_id is not None:  # a token belongs to its keys
+            chosen["session_token"] = own.session_token
+        return self.model_copy(update=chosen)
 
 
 class PlacesSettings(_Part):
@@ -294,6 +305,7 @@ class Settings(_Part):
         default_factory=dict, description="settings of a table"
     )
     assets: AssetSettings = AssetSettings()
+    kartothek: KartothekSettings = KartothekSettings()
 
     @field_validator("timezone")
     @classmethod

@@ -3,31 +3,27 @@
 Only `open_files` imports this module, so that a folder lake never loads obstore.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import chain
 from uuid import uuid4
 
 import obstore
-from obstore.exceptions import PreconditionError
 
 from lakebed.engines.files.aws_keys import key_source
-from lakebed.engines.files.s3_errors import answers
+from lakebed.engines.files.cloud.object_files import ObjectFiles, written
 from lakebed.engines.files.s3_multipart import multipart_upload, ranges
 from lakebed.engines.files.s3_requests import S3Requests, delete_if
 from lakebed.engines.files.s3_store import PROBING, RequestTimeouts, open_store, working
-from lakebed.errors import FileExists, FileMissing, FileReplaced, FilesUnreachable, MissingExtra
+from lakebed.errors import FileExists, FileMissing, MissingExtra
 from lakebed.ports.files.file_content import Content, in_parts
-from lakebed.ports.files.file_paths import require_folder, require_path, require_range
+from lakebed.ports.files.file_paths import require_path
 from lakebed.ports.files.file_probe import require_atomic_writes
 from lakebed.ports.files.files import FileInfo
 from lakebed.settings import FilesSettings, Root
 
 _MIB = 1024 * 1024
 _AT_ONCE = 1000
-_MAKER = "lakebed-maker"  # metadata by which a writer recognises its own file
 
 
 @dataclass(frozen=True)
@@ -40,7 +36,7 @@ class TransferSizes:
     copied_part: int = 512 * _MIB
 
 
-class S3Files:
+class S3Files(ObjectFiles):
     """Files below a prefix of a bucket.
 
     The server writes and creates files atomically. A move has two steps: the new file appears whole
@@ -55,6 +51,8 @@ class S3Files:
     by this machine's clock; `info` gives the server's.
     """
 
+    maker = "lakebed-maker"
+
     def __init__(
         self,
         root: Root,
@@ -64,7 +62,7 @@ class S3Files:
         sizes: TransferSizes = TransferSizes(),  # noqa: B008 - frozen
     ) -> None:
         self._root, self._settings, self._sizes = root, settings, sizes
-        self._store = open_store(root, settings, patience or working(settings))
+        super().__init__(open_store(root, settings, patience or working(settings)), root.url)
         keys = key_source(settings)
         self._requests = S3Requests(root, settings, self.where, keys) if keys else None
 
@@ -76,25 +74,13 @@ class S3Files:
     def path_of(self, location: str) -> str | None:
         return (self._root.relative(location) or "").rstrip("/") or None
 
-    def read(self, path: str, *, start: int = 0, length: int | None = None) -> bytes:
-        require_range(start, length)
-        if start == 0 and length is None:
-            with self._asking(path):
-                return bytes(obstore.get(self._store, require_path(path)).bytes())
-        size = self.info(path).size  # servers reject a range beyond the end
-        end = size if length is None else min(size, start + length)
-        if start >= end:
-            return b""
-        with self._asking(path):
-            return bytes(obstore.get_range(self._store, require_path(path), start=start, end=end))
-
     def write(self, path: str, data: Content) -> FileInfo:
         small, parts = self._small_or_parts(data)
         if parts is not None:
             return self._upload(require_path(path), parts, replaces=True)
         with self._asking(path):
             put = obstore.put(self._store, require_path(path), small)
-        return _written(path, small, put["e_tag"])
+        return written(path, small, put["e_tag"])
 
     def create(self, path: str, data: Content) -> FileInfo:
         small, parts = self._small_or_parts(data)
@@ -104,29 +90,6 @@ class S3Files:
             raise FileExists(path)  # before everything is uploaded in vain
         return self._upload(require_path(path), parts)
 
-    def replace(self, path: str, data: bytes, *, etag: str) -> FileInfo:
-        return self._made(path, lambda maker: self._put_instead(path, data, etag, maker))
-
-    def info(self, path: str) -> FileInfo:
-        with self._asking(path):
-            seen = obstore.head(self._store, require_path(path))
-        return FileInfo(path, seen["size"], seen["e_tag"] or "", seen["last_modified"])
-
-    def list(self, folder: str = "") -> Iterator[FileInfo]:
-        """The whole listing is loaded and sorted here: not every server sorts by the full path."""
-        return iter(self._sorted(require_folder(folder)))
-
-    def walk(self, folder: str = "") -> Iterator[FileInfo]:
-        return self._below(require_folder(folder))
-
-    def folders(self, folder: str = "") -> tuple[str, ...]:
-        top = require_folder(folder)
-        with self._asking(folder):
-            listed = obstore.list_with_delimiter(self._store, f"{top}/" if top else None)
-        return tuple(
-            sorted(prefix.rstrip("/").rsplit("/", 1)[-1] for prefix in listed["common_prefixes"])
-        )
-
     def delete(self, path: str, *, etag: str | None = None) -> None:
         if etag is not None and self._etag(path) != etag:
             return
@@ -135,12 +98,6 @@ class S3Files:
             return
         with self._asking(path):
             obstore.delete(self._store, require_path(path))
-
-    def clear(self, folder: str) -> None:
-        paths = [info.path for info in self._sorted(require_path(folder))]
-        for start in range(0, len(paths), _AT_ONCE):
-            with self._asking(folder):
-                obstore.delete(self._store, paths[start : start + _AT_ONCE])
 
     def move(self, path: str, to: str, *, etag: str | None = None) -> FileInfo:
         """A file that replaced the source meanwhile stays; see the class for what is atomic."""
@@ -177,12 +134,6 @@ class S3Files:
                 obstore.get(self._store, require_path(path), options={"if_match": etag}).bytes()
             )
 
-    def _etag(self, path: str) -> str | None:
-        try:
-            return self.info(path).etag
-        except FileMissing:
-            return None
-
     def _small_or_parts(self, data: Content) -> tuple[bytes, Iterator[bytes] | None]:
         """Bytes for a single request, or else the parts of a large stream."""
         if isinstance(data, bytes):
@@ -195,19 +146,9 @@ class S3Files:
             return b"".join([first, *parts]), None
         return b"", chain([first], parts)
 
-    def _made(self, path: str, put: Callable[[str], FileInfo]) -> FileInfo:
-        maker = uuid4().hex
-        try:
-            return put(maker)
-        except (FileExists, FileReplaced, FileMissing, FilesUnreachable):
-            # The response to an earlier attempt may have been lost: the file says who made it.
-            if made := self._made_by(path, maker):
-                return made
-            raise
-
     def _upload(self, path: str, parts: Iterator[bytes], *, replaces: bool = False) -> FileInfo:
         def put(maker: str) -> FileInfo:
-            with multipart_upload(self._signed(), path, metadata={_MAKER: maker}) as upload:
+            with multipart_upload(self._signed(), path, metadata={self.maker: maker}) as upload:
                 for part in parts:
                     upload.add(part)
                 upload.complete(replaces=replaces)
@@ -226,7 +167,7 @@ class S3Files:
     def _copy_in_parts(self, source: FileInfo, to: str, maker: str) -> FileInfo:
         if self._etag(to) is not None:
             raise FileExists(to)
-        with multipart_upload(self._signed(), to, metadata={_MAKER: maker}) as upload:
+        with multipart_upload(self._signed(), to, metadata={self.maker: maker}) as upload:
             for start, end in ranges(source.size, self._sizes.copied_part):
                 upload.copy(source.path, source.etag, start, end)
             upload.complete()
@@ -237,44 +178,6 @@ class S3Files:
             raise MissingExtra("aws", "moving a file over 5 GiB with the machine's own credentials")
         return self._requests
 
-    def _put_new(self, path: str, data: bytes, maker: str) -> FileInfo:
-        with self._asking(path):
-            put = obstore.put(
-                self._store, require_path(path), data, mode="create", attributes={_MAKER: maker}
-            )
-        return _written(path, data, put["e_tag"])
-
-    def _put_instead(self, path: str, data: bytes, etag: str, maker: str) -> FileInfo:
-        with self._asking(path):
-            try:
-                put = obstore.put(
-                    self._store,
-                    require_path(path),
-                    data,
-                    mode={"e_tag": etag},
-                    attributes={_MAKER: maker},
-                )
-            except PreconditionError:
-                # not every server tells a file that is gone from one that has changed
-                obstore.head(self._store, require_path(path))
-                raise FileReplaced(path) from None
-        return _written(path, data, put["e_tag"])
-
-    def _made_by(self, path: str, maker: str) -> FileInfo | None:
-        """The file, if our own attempt made it."""
-        try:
-            with self._asking(path):
-                found = obstore.get(self._store, require_path(path), options={"head": True})
-        except (FileMissing, FilesUnreachable):
-            return None
-        meta = found.meta
-        ours = found.attributes.get(_MAKER) == maker
-        return (
-            FileInfo(path, meta["size"], meta["e_tag"] or "", meta["last_modified"])
-            if ours
-            else None
-        )
-
     def _own(self, path: str, maker: str) -> FileInfo:
         """The file that we made; `FileExists` if a server that checks first let another replace
         it.
@@ -283,25 +186,3 @@ class S3Files:
         if made is None:
             raise FileExists(path)
         return made
-
-    def _sorted(self, folder: str) -> tuple[FileInfo, ...]:
-        return tuple(sorted(self._below(folder), key=lambda info: info.path))
-
-    def _below(self, folder: str) -> Iterator[FileInfo]:
-        batches = iter(obstore.list(self._store, folder or None, chunk_size=_AT_ONCE))
-        while True:
-            with self._asking(folder):
-                batch = next(batches, ())
-            if not batch:
-                return
-            for seen in batch:
-                yield FileInfo(
-                    seen["path"], seen["size"], seen["e_tag"] or "", seen["last_modified"]
-                )
-
-    def _asking(self, path: str) -> AbstractContextManager[None]:
-        return answers(self.where, path)
-
-
-def _written(path: str, data: bytes, etag: str | None) -> FileInfo:
-    return FileInfo(path, len(data), etag or "", datetime.now(UTC))

@@ -30,6 +30,11 @@ class StoredState:
         return metadata_path(self.state.uuid, self.format)
 
 
+def load_stored(files: Files, uuid: str) -> StoredState:
+    """The current state and how it is stored, without what a change needs."""
+    return _load(files, uuid, to_change=False)
+
+
 def load_state(files: Files, uuid: str) -> DatasetState:
     """The current state, in one call if it is JSON; `UnknownName` if there is no such dataset."""
     return _load(files, uuid, to_change=False).state

@@ -1,0 +1,16 @@
+"""What a check of a dataset found."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Level = Literal["problem", "warning", "info"]
+
+
+@dataclass(frozen=True)
+class DatasetFinding:
+    """A problem loses rows or hides them, a warning concerns other readers, an info is harmless."""
+
+    level: Level
+    what: str
+    where: str = ""
+    next: str = ""

@@ -1,0 +1,218 @@
+"""Checks a dataset: its files, footers, schemas and indices."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pyarrow.compute as pc
+
+from lakebed.errors import DamagedDataset, FileMissing, LakebedError, UnknownName
+from lakebed.kartothek.format.column_types import same_type
+from lakebed.kartothek.format.misread_types import misread_columns
+from lakebed.kartothek.format.names import (
+    SCHEMA_FILE,
+    DataFormat,
+    MetadataFormat,
+    data_format,
+    metadata_path,
+    schema_path,
+)
+from lakebed.kartothek.format.schemas import parse_schema_file
+from lakebed.kartothek.format.state import DatasetState
+from lakebed.kartothek.indexes.postings import distinct_values, flat_index
+from lakebed.kartothek.lifecycle.findings import DatasetFinding
+from lakebed.kartothek.reading.data_files import open_parquet, read_file, read_partition
+from lakebed.kartothek.reading.index_reader import StateIndices
+from lakebed.kartothek.reading.plan import PartitionRead
+from lakebed.kartothek.reading.states import load_schema, load_state
+from lakebed.ports.files.files import FileInfo, Files
+
+_REBUILD = "Build it again: build_indices."
+
+
+def verify(files: Files, uuid: str, *, full: bool = False) -> tuple[DatasetFinding, ...]:
+    """What is wrong with a dataset; nothing is changed. `UnknownName` if there is none.
+
+    Every data file's footer is read. With `full` all values of indexed columns too: an index that
+    lacks a value hides rows.
+    """
+    try:
+        state = load_state(files, uuid)
+    except UnknownName:
+        raise
+    except LakebedError as error:
+        return (_problem(error),)
+    present = {info.path: info for info in files.list(uuid)}
+    return tuple(
+        finding
+        for part in (
+            _metadata_files(files, uuid),
+            _schemas(files, state),
+            _data_files(files, state, present),
+            _indices(files, state, present, full=full),
+            _unused(state, present),
+        )
+        for finding in part
+    )
+
+
+def _problem(error: LakebedError) -> DatasetFinding:
+    return DatasetFinding("problem", error.what, error.where, error.next)
+
+
+def _metadata_files(files: Files, uuid: str) -> Iterator[DatasetFinding]:
+    if all(_exists(files, metadata_path(uuid, format)) for format in MetadataFormat):
+        yield DatasetFinding(
+            "warning",
+            "there are two metadata files; readers use the JSON.",
+            metadata_path(uuid, MetadataFormat.MSGPACK),
+            "plateau left one when it changed the dataset: delete the msgpack file.",
+        )
+
+
+def _exists(files: Files, path: str) -> bool:
+    try:
+        files.info(path)
+    except FileMissing:
+        return False
+    return True
+
+
+def _schemas(files: Files, state: DatasetState) -> Iterator[DatasetFinding]:
+    for table in state.tables:
+        path = schema_path(state.uuid, table)
+        try:
+            ours = load_schema(files, state, table)
+            theirs = parse_schema_file(files.read(path), path=path)
+        except FileMissing:
+            yield DatasetFinding(
+                "problem", "the schema is missing: plateau cannot read the dataset.", path
+            )
+        except LakebedError as error:
+            yield _problem(error)
+        else:
+            yield from _differing(ours, theirs, path)
+            for said in misread_columns(ours, state.partition_keys):
+                yield DatasetFinding("warning", said, path)
+
+
+def _differing(ours: Any, theirs: Any, path: str) -> Iterator[DatasetFinding]:
+    same = set(ours.names) == set(theirs.names) and all(
+        same_type(field.type, theirs.field(field.name).type) for field in ours
+    )
+    if not same:
+        yield DatasetFinding(
+            "problem", "the schema that plateau reads is not the one of the rows.", path
+        )
+
+
+def _data_files(
+    files: Files, state: DatasetState, present: Mapping[str, FileInfo]
+) -> Iterator[DatasetFinding]:
+    for paths in state.partitions.values():
+        for table, path in paths.items():
+            if path not in present:
+                yield DatasetFinding(
+                    "problem",
+                    "a data file is missing: its rows are lost.",
+                    path,
+                    "Restore the file, or remove its rows by an update with a delete scope.",
+                )
+                continue
+            try:
+                yield from _columns(files, state, table, path)
+            except LakebedError as error:
+                yield _problem(error)
+
+
+def _columns(files: Files, state: DatasetState, table: str, path: str) -> Iterator[DatasetFinding]:
+    """The columns of a file against the schema; CSV has types only once it is read."""
+    if data_format(path) is DataFormat.CSV:
+        read_file(files, path, schema=load_schema(files, state, table))
+        return
+    stored = open_parquet(files, path)
+    known = set(load_schema(files, state, table).names)
+    unknown = sorted(set(stored.schema_arrow.names) - known - _index_columns(stored.schema_arrow))
+    if unknown:
+        yield DatasetFinding(
+            "problem", f"the column {unknown[0]!r} is not in the dataset's schema.", path
+        )
+
+
+def _index_columns(schema: Any) -> set[str]:
+    """Columns in which pandas stored the index of a frame."""
+    index = (schema.pandas_metadata or {}).get("index_columns", [])
+    return {name for name in index if isinstance(name, str)}
+
+
+def _indices(
+    files: Files, state: DatasetState, present: Mapping[str, FileInfo], *, full: bool
+) -> Iterator[DatasetFinding]:
+    opened = StateIndices(files, state)
+    for column, path in state.indices.items():
+        if path not in present:
+            what = f"the index on {column!r} is missing."
+            yield DatasetFinding("problem", what, path, _REBUILD)
+            continue
+        try:
+            index = opened.index(column).whole()
+            values, labels = flat_index(index)
+            opened.require_known(column, frozenset(pc.unique(labels).to_pylist()))
+            yield from _duplicates(column, path, index)
+            if full:
+                yield from _missing_values(files, state, column, path, values, labels)
+        except DamagedDataset as error:
+            yield _problem(error)
+
+
+def _duplicates(column: str, path: str, index: Any) -> Iterator[DatasetFinding]:
+    if pc.count_distinct(index.column("value")).as_py() < index.num_rows:
+        yield DatasetFinding(
+            "problem",
+            f"the index on {column!r} has values twice: plateau loses rows of them.",
+            path,
+            _REBUILD,
+        )
+
+
+def _missing_values(
+    files: Files, state: DatasetState, column: str, path: str, values: Any, labels: Any
+) -> Iterator[DatasetFinding]:
+    """Partitions with a value that the index does not have for them."""
+    known: dict[str, set[Any]] = {}
+    for value, label in zip(values.to_pylist(), labels.to_pylist(), strict=True):
+        known.setdefault(label, set()).add(value)
+    for label, rows in _column(files, state, column):
+        if not set(distinct_values(rows, values.type).to_pylist()) <= known.get(label, set()):
+            what = f"the index on {column!r} lacks values of the partition {label!r}."
+            yield DatasetFinding("problem", what, path, _REBUILD)
+            return
+
+
+def _column(files: Files, state: DatasetState, column: str) -> Iterator[tuple[str, Any]]:
+    """The values of a column in each partition; none for a field outside the rows."""
+    schemas = {table: load_schema(files, state, table) for table in state.tables}
+    table = next((name for name, schema in schemas.items() if column in schema.names), None)
+    if table is None:
+        return
+    for label, paths in state.partitions.items():
+        part = PartitionRead(label, paths, {}, None)
+        rows = read_partition(files, part, table=table, schema=schemas[table], columns=[column])
+        yield label, rows.column(column)
+
+
+def _unused(state: DatasetState, present: Mapping[str, FileInfo]) -> Iterator[DatasetFinding]:
+    unused = [
+        info
+        for path, info in present.items()
+        if path not in state.files and not path.endswith(f"/{SCHEMA_FILE}")
+    ]
+    if unused:
+        size = sum(info.size for info in unused)
+        count = len(unused)
+        yield DatasetFinding(
+            "info",
+            f"{count} file{'s' if count > 1 else ''} of {size} bytes belong to no partition or"
+            " index now.",
+            state.uuid,
+            "Garbage collection removes them once they are old enough.",
+        )
