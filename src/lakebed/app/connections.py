@@ -4,12 +4,13 @@ import os
 import socket
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from lakebed.app.ahead import jvm_ahead
 from lakebed.app.stores import Stores, open_stores
 from lakebed.names import TableName
 from lakebed.settings import IN_BUCKET, Root, Settings, cache_folder, logs_folder
@@ -55,7 +56,6 @@ class Connections:
         self.root, self.settings = root, settings
         self._environment, self._report = environment, report
         self._given_session = spark
-        self._started_ahead = False
 
     @cached_property
     def stores(self) -> Stores:
@@ -164,14 +164,13 @@ class Connections:
             self.settings, self.root, environment=self._environment, logs=logs, report=self._report
         )
 
-    def start_spark_ahead(self) -> None:
-        """Let Spark's JVM boot while the rest of a command is loaded; for commands that need it."""
-        from lakebed.engines.spark import start_ahead
-
-        if self._given_session is None and "spark" not in self.__dict__:
-            logs = logs_folder(self.settings, self.root, self._environment)
-            start_ahead(self.settings, self.root, environment=self._environment, logs=logs)
-            self._started_ahead = True
+    def spark_ahead(self) -> AbstractContextManager[None]:
+        """Let Spark's JVM boot while work is loaded and planned that will surely need it; at the
+        end of the block it is ended if it was not needed after all.
+        """
+        if self._given_session is not None or "spark" in self.__dict__:
+            return nullcontext()
+        return jvm_ahead(self.settings, self.root, self._environment)
 
     def watch(self, on_progress: Callable[[int, int], None]) -> AbstractContextManager[None]:
         """While the block lasts, `on_progress` is told how many of Spark's tasks are done, and of
@@ -190,10 +189,6 @@ class Connections:
 
     def close(self) -> None:
         """Stop what was started here."""
-        if self._started_ahead:
-            from lakebed.engines.spark import end_ahead
-
-            end_ahead()
         if "spark" in self.__dict__:
             from lakebed.app.run_services import keep_logs
             from lakebed.engines.spark import close_session

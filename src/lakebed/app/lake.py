@@ -4,9 +4,11 @@ What `lakebed.open()` returns.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lakebed.app.ahead import with_spark_ahead
 from lakebed.app.upkeep import LakeUpkeep
 from lakebed.names import TableName
 from lakebed.tables import Followers, Tables
@@ -70,6 +72,7 @@ class Lake(LakeUpkeep):
 
     # -- manual changes
 
+    @with_spark_ahead
     def write(
         self,
         name: str | TableName,
@@ -91,18 +94,17 @@ class Lake(LakeUpkeep):
         `where` is a condition in Spark's SQL, for mode overwrite: only rows that match it are
         replaced, and rows of the frame that do not match it are refused.
         """
-        self.start_spark_ahead()
         from lakebed.pipelines.running.manual import WriteOptions, keys_given
         from lakebed.pipelines.running.manual_writes import write_rows
 
         options = WriteOptions(mode, keys_given(key), order, on_schema_change, where)
         return write_rows(self._run_services, self.tables.target(name), frame, options, gates=gates)
 
+    @with_spark_ahead
     def execute(self, statement: str, *, gates: bool = True) -> "RunRecord":
         """Run one INSERT, UPDATE, DELETE, MERGE or ALTER TABLE, published like a run once the
         table's gates pass.
         """
-        self.start_spark_ahead()
         from lakebed.pipelines.running.manual_writes import execute_statement
 
         return execute_statement(self._run_services, statement, find=self.tables.find, gates=gates)
@@ -133,21 +135,21 @@ class Lake(LakeUpkeep):
         """
         from lakebed.query.request import QueryRequest
 
-        return self.queries.query(
-            QueryRequest(
-                sql,
-                at=_point(at),
-                engine=engine,
-                limit=limit,
-                namespace=namespace,
-                parameters=parameters,
-                profile=profile,
-                stop=stop,
-                untrusted=untrusted,
-                principal=principal,
-                route=route,
-            )
+        request = QueryRequest(
+            sql,
+            at=_point(at),
+            engine=engine,
+            limit=limit,
+            namespace=namespace,
+            parameters=parameters,
+            profile=profile,
+            stop=stop,
+            untrusted=untrusted,
+            principal=principal,
+            route=route,
         )
+        with self.spark_ahead() if engine == "spark" else nullcontext():
+            return self.queries.query(request)
 
     def explain(
         self, sql: str, *, at: str | int | None = None, namespace: str | None = None
@@ -210,6 +212,7 @@ class Lake(LakeUpkeep):
         )
         return plan_selected(options, self._run_services)
 
+    @with_spark_ahead
     def run(
         self,
         *selectors: str,
@@ -232,7 +235,6 @@ class Lake(LakeUpkeep):
         in one step, or none; `fail_fast` starts nothing after the first failure; `wait` is how many
         seconds to wait for a table that another run has.
         """
-        self.start_spark_ahead()
         from lakebed.pipelines.options import RunListener, RunOptions
         from lakebed.pipelines.running.builds.run_selected import run_selected
 

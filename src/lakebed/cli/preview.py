@@ -65,7 +65,7 @@ def run_gates(
             _problems(judged, progress.row_limit),
         )
 
-    with screen.spinner("running the gates"):
+    with screen.spinner("running the gates"), screen.lake.spark_ahead():
         results = screen.lake.pipelines.test(
             *all_selectors(selectors, select),
             exclude=exclude or (),
@@ -158,7 +158,7 @@ def preview(
 
     Writes nothing.
     """
-    with screen.spinner(f"computing {limit} rows"):
+    with screen.spinner(f"computing {limit} rows"), screen.lake.spark_ahead():
         found = screen.lake.pipelines.preview(
             name, limit=limit, full_refresh=full_refresh, vars=variables(vars), released=released
         )

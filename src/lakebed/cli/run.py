@@ -79,7 +79,7 @@ def run(
         )
         return
     lake, progress = screen.lake, BuildProgress(screen)
-    with progress.live():
+    with lake.spark_ahead(), progress.live():
         result = lake.run(
             *all_selectors(selectors, select),
             exclude=exclude or (),
@@ -106,7 +106,7 @@ def retry(screen: Screen, threads: ThreadsOption = 1, wait: WaitOption = 0.0) ->
     options.
     """
     lake, progress = screen.lake, BuildProgress(screen)
-    with progress.live():
+    with lake.spark_ahead(), progress.live():
         result = lake.pipelines.retry(threads=threads, wait=wait, listener=progress.listener)
     _show(screen, result, progress)
 

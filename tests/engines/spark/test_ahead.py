@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,12 @@ import pytest
 from lakebed.engines.spark import end_ahead, session, start_ahead
 from lakebed.settings import Root, Settings, SparkSettings
 from tests.support.lakes.spark_lakes import new_lake
+
+NEVER_ANSWERING = """#!/bin/sh
+trap 'rm "$TMPDIR/spark-1"; exit' TERM
+touch "$TMPDIR/spark-1"
+while :; do sleep 0.05; done
+"""
 
 
 @pytest.fixture
@@ -28,11 +35,11 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[st
     home, temporary = tmp_path / "jdk", tmp_path / "tmp"
     (home / "bin").mkdir(parents=True)
     temporary.mkdir()
-    (home / "bin" / "java").write_text("#!/bin/sh\nexec sleep 600\n")
+    (home / "bin" / "java").write_text(NEVER_ANSWERING)
     (home / "bin" / "java").chmod(0o755)
     (home / "release").write_text('JAVA_VERSION="17.0.1"')
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    yield {**os.environ, "JAVA_HOME": str(home)}
+    yield {**os.environ, "JAVA_HOME": str(home), "TMPDIR": str(temporary)}
     end_ahead()
 
 
@@ -45,13 +52,16 @@ def boots(lake: Root, machine: dict[str, str], **spark: object) -> bool:
     return session._ahead is not None
 
 
-def test_a_run_without_work_leaves_no_jvm_no_secret_and_no_log(
+def test_a_run_without_work_leaves_no_jvm_no_secret_no_log_and_no_temporary_file(
     lake: Root, machine: dict[str, str]
 ) -> None:
     assert boots(lake, machine)
     ahead = session._ahead
     assert ahead is not None
-    assert ahead.booting.process.poll() is None
+    left = Path(tempfile.gettempdir(), "spark-1")
+    while not left.exists():
+        assert ahead.booting.process.poll() is None
+        time.sleep(0.01)
     end_ahead()
     assert ahead.booting.process.poll() is not None
     assert list(Path(tempfile.gettempdir()).iterdir()) == []

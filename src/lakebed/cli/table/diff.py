@@ -46,7 +46,7 @@ def diff(
     ] = 5,
 ) -> None:
     """Compare a table at two points: columns, rows by key, statistics of each column."""
-    with screen.spinner("comparing"):
+    with screen.spinner("comparing"), screen.lake.spark_ahead():
         found = screen.lake.tables.diff(name, before, after, keys=key, examples=examples)
 
     def text() -> None:

@@ -14,6 +14,7 @@ from lakebed.engines.spark.start.home import spark_home
 from lakebed.engines.spark.start.jvm import Jvm, JvmCrashed
 from lakebed.engines.spark.start.launch import Launch, java_command, properties_text
 from lakebed.engines.spark.start.process import (
+    end_process,
     inherited_file,
     kill_process,
     local_address,
@@ -31,7 +32,7 @@ PATIENCE = 120.0
 class BootingJvm:
     """A JVM that was started and has not answered yet.
 
-    Ended by `answer` or `kill`: each removes the folder, which only this user can read.
+    Ended by `answer` or `end`: each removes the folder, which only this user can read.
     """
 
     process: "subprocess.Popen[bytes]"
@@ -51,9 +52,9 @@ class BootingJvm:
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
 
-    def kill(self) -> None:
+    def end(self) -> None:
         """End a JVM that is not needed."""
-        kill_process(self.process)
+        end_process(self.process)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

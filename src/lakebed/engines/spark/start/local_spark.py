@@ -67,7 +67,7 @@ class SparkAhead:
 
     def end(self) -> None:
         """End it: no session was opened."""
-        self.booting.kill()
+        self.booting.end()
         self.booting.log.unlink(missing_ok=True)  # it would push out the log of a real start
 
 

@@ -3,11 +3,12 @@
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lakebed.engines.spark.start.launch import Launch
 
+_PATIENCE = 5.0  # seconds; an idle machine takes a tenth of one
 _ALL_ADDRESSES = ("0.0.0.0", "::")  # noqa: S104  as the host's own address, executors would be told to call it
 
 
@@ -48,6 +49,14 @@ def start_process(
             pass_fds=(reads,),
             process_group=0,
         )
+
+
+def end_process(process: "subprocess.Popen[bytes]") -> None:
+    """Let a JVM remove its temporary files and end; kill it if it takes long."""
+    process.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_PATIENCE)
+    kill_process(process)
 
 
 def kill_process(process: "subprocess.Popen[bytes]") -> None:

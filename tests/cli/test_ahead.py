@@ -1,0 +1,52 @@
+"""Which commands let Spark's JVM boot before they know what to do. No JVM is started here."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from lakebed.app import create_lake
+from lakebed.cli.main import app
+
+
+@pytest.fixture
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What Spark's engine was told to do; nothing else of it is used, as every command fails or
+    needs no Spark.
+    """
+    create_lake(tmp_path / "lake")
+    monkeypatch.setenv("LAKEBED_LAKE", str(tmp_path / "lake"))
+    told: list[str] = []
+    engine = "lakebed.engines.spark"
+    monkeypatch.setattr(f"{engine}.start_ahead", lambda *_, **__: told.append("start"))
+    monkeypatch.setattr(f"{engine}.end_ahead", lambda: told.append("end"))
+    return told
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "no.such"],
+        ["build", "no.such"],
+        ["retry"],
+        ["test", "no.such"],
+        ["preview", "no.such"],
+        ["query", "--engine", "spark", "SELECT * FROM no.such"],
+        ["table", "diff", "no.such", "1"],
+        ["table", "execute", "DELETE FROM no.such"],
+    ],
+)
+def test_commands_that_need_spark_do_not_wait_for_their_plan_to_start_it_nor_leave_it_behind(
+    told: list[str], command: list[str]
+) -> None:
+    assert CliRunner().invoke(app, command).exit_code
+    assert told[0] == "start"
+    assert told[-1] == "end"
+
+
+@pytest.mark.parametrize(
+    "command", [["ls"], ["plan"], ["run", "--dry-run"], ["query", "SELECT 1"], ["runs"]]
+)
+def test_commands_that_look_start_no_spark(told: list[str], command: list[str]) -> None:
+    assert CliRunner().invoke(app, command).exit_code == 0
+    assert told == []
