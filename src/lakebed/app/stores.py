@@ -1,6 +1,8 @@
 """From settings to stores: which engine implements each port of a lake."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Stores:
-    """The ports of an open lake."""
+    """The ports of an open lake; those that few commands need are opened at their first use."""
 
     files: Files
     database: "Database"
@@ -32,10 +34,20 @@ class Stores:
     leases: Leases
     records: Records
     events: Events
-    reach: ReachableFiles
     releases: Releases
     care: CareLog
-    scans: Scans
+    _reach: Callable[[], ReachableFiles]
+    _scans: Callable[[], Scans]
+
+    @cached_property
+    def reach(self) -> ReachableFiles:
+        """The files that tables reach."""
+        return self._reach()
+
+    @cached_property
+    def scans(self) -> Scans:
+        """The files that queries read."""
+        return self._scans()
 
 
 def open_stores(settings: Settings, root: Root, *, cache: Path | None = None) -> Stores:
@@ -61,10 +73,10 @@ def open_stores(settings: Settings, root: Root, *, cache: Path | None = None) ->
         DatabaseLeases(database),
         DatabaseRecords(database),
         DatabaseEvents(database),
-        _reach(settings),
         DatabaseReleases(database),
         DatabaseCareLog(database),
-        _scans(settings, root, files, cache),
+        partial(_reach, settings),
+        partial(_scans, settings, root, files, cache),
     )
 
 
@@ -91,13 +103,14 @@ def _postgres(url: str, catalog: PostgresCatalog | RestCatalog) -> "Database":
 def _catalog(settings: Settings, root: Root, files: Files, database: "Database") -> Catalog:
     from lakebed.engines.iceberg import (
         DatabaseCatalog,
-        IcebergRestCatalog,
         MetadataReader,
         catalog_properties,
         file_properties,
     )
 
     if isinstance(settings.catalog, RestCatalog):
+        from lakebed.engines.iceberg.catalog.rest_catalog import IcebergRestCatalog
+
         return IcebergRestCatalog(
             database, where=settings.catalog.url, properties=catalog_properties(settings, root)
         )
@@ -106,14 +119,16 @@ def _catalog(settings: Settings, root: Root, files: Files, database: "Database")
 
 
 def _reach(settings: Settings) -> ReachableFiles:
-    from lakebed.engines.iceberg import IcebergReach, file_properties
+    from lakebed.engines.iceberg import file_properties
+    from lakebed.engines.iceberg.upkeep.reaching import IcebergReach
 
     return IcebergReach(file_properties(settings.files))
 
 
 def _scans(settings: Settings, root: Root, files: Files, cache: Path | None) -> Scans:
     from lakebed.engines.files.files_by_url import FilesByUrl
-    from lakebed.engines.iceberg import IcebergScans, ManifestCache
+    from lakebed.engines.iceberg.scan.manifest_cache import ManifestCache
+    from lakebed.engines.iceberg.scan.scan import IcebergScans
 
     folder, bounds = cache / "manifests" if cache else None, settings.query
     remembered = ManifestCache(folder, memory=bounds.cache_memory, disk=bounds.cache_disk)

@@ -16,9 +16,10 @@ from pyiceberg.io.pyarrow import ArrowScan
 from pyiceberg.table import Table
 
 from lakebed.engines.files.files_by_url import FilesByUrl
-from lakebed.engines.iceberg import IcebergScans, ManifestCache
 from lakebed.engines.iceberg.pruning.comparable_values import comparable_type
 from lakebed.engines.iceberg.pruning.transforms import bucket_hash
+from lakebed.engines.iceberg.scan.manifest_cache import ManifestCache
+from lakebed.engines.iceberg.scan.scan import IcebergScans
 from lakebed.errors import DamagedTable, UnknownName
 from lakebed.names import TableName
 from lakebed.ports import (
