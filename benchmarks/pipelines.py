@@ -5,19 +5,13 @@ python benchmarks/pipelines.py [--quick]
 
 The bare rival is the same MERGE from the same query at default settings plus the same three gate
 queries, in the same Spark, on a table of its own. The batch is as large as the table, half of it
-updates. Besides: a small run in a warm session, and a whole `lakebed run` of one small pipeline
-from a cold start. Its rivals are a bare Spark script that replaces the same table and asks the same
-gate, and dbt-duckdb's build of two such models (installed into a folder of its own; null where it
-cannot be). Samples alternate; medians count. The last line is one JSON object.
+updates. Samples alternate; medians count. The last line is one JSON object.
 """
 
 import argparse
 import json
 import os
 import platform
-import shutil
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -26,13 +20,8 @@ from statistics import median
 from typing import Any
 
 from lakebed.app import Lake, create_lake, open_lake
-from lakebed.engines.spark import find_java, local_jars
-from lakebed.engines.spark.start.class_archive import archive_for
-from lakebed.settings import Root, Settings
 
-LAKEBED = str(Path(sys.executable).parent / "lakebed")
 SAMPLES = 5
-NOT_MEASURED = {"cold_run_s": None, "bare_spark_s": None, "dbt_duckdb_build_s": None}
 UPDATED = 0.5  # of a batch as large as the table; the rest is new
 GATES = {
     "id_missing": "SELECT * FROM {this} WHERE id IS NULL",
@@ -167,152 +156,6 @@ def _rounded(values: list[float]) -> list[float]:
     return [round(value, 3) for value in values]
 
 
-def small_lake(folder: Path) -> Path:
-    """Two models of a few rows, with a test each."""
-    create_lake(folder)
-    first = "SELECT * FROM VALUES (1L, 10), (2L, 20), (3L, 30) AS t(id, amount)"
-    write_pipeline(folder, "bronze.orders", first, "columns:\n  id:\n    tests: [not_null]\n")
-    second = "SELECT sum(amount) AS total FROM {{ ref('bronze.orders') }}"
-    write_pipeline(folder, "gold.totals", second, "columns:\n  total:\n    tests: [not_null]\n")
-    write_pipeline(
-        folder, "silver.orders", "SELECT * FROM {{ ref('bronze.orders') }}", CONFIG, GATES
-    )
-    return folder
-
-
-def warm_runs(folder: Path, *, samples: int) -> list[float]:
-    """One small incremental pipeline with three gates, again and again in one session."""
-    with open_lake(small_lake(folder)) as lake:
-        must(lake)
-        must(lake, "silver.orders")
-        return [timed(lambda: must(lake, "silver.orders")) for _ in range(samples)]
-
-
-def cold_starts(folder: Path, *, samples: int) -> dict[str, list[float]]:
-    """Whole processes, one after another in each round: our run of one small pipeline, the bare
-    Spark script, dbt's build.
-    """
-    small_lake(folder / "ours")
-    create_lake(folder / "bare")
-    jars = local_jars(Settings(), Root.parse(folder / "bare"), environment=os.environ, report=print)
-    commands: dict[str, Callable[[], None]] = {
-        "bare_spark_s": lambda: _command(
-            [sys.executable, "-c", BARE_SCRIPT, str(folder / "bare"), ",".join(map(str, jars))]
-        ),
-        "cold_run_s": lambda: _command(
-            [LAKEBED, "run", "bronze.orders", "--lake", str(folder / "ours")]
-        ),
-    }
-    if dbt := dbt_build(folder / "dbt"):
-        commands["dbt_duckdb_build_s"] = dbt
-    for command in commands.values():  # leaves the class-data archive behind, as a first run does
-        command()
-    _wait_for_archive(jars)
-    seconds: dict[str, list[float]] = {name: [] for name in commands}
-    for _ in range(samples):
-        for name, command in commands.items():
-            seconds[name].append(timed(command))
-        print(", ".join(f"{name} {taken[-1]:.1f}" for name, taken in seconds.items()), flush=True)
-    return seconds
-
-
-BARE_SCRIPT = """
-import sys
-from pyspark.sql import SparkSession
-
-root, jars = sys.argv[1:]
-session = (
-    SparkSession.builder.config("spark.jars", jars)
-    .config(
-        "spark.sql.extensions",
-        "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-    )
-    .config("spark.sql.catalog.lake", "org.apache.iceberg.spark.SparkCatalog")
-    .config("spark.sql.catalog.lake.type", "jdbc")
-    .config("spark.sql.catalog.lake.uri", f"jdbc:sqlite:{root}/.data/bare.db")
-    .config("spark.sql.catalog.lake.jdbc.schema-version", "V1")
-    .config("spark.sql.catalog.lake.warehouse", f"file://{root}")
-    .getOrCreate()
-)
-session.sql("CREATE NAMESPACE IF NOT EXISTS lake.shop")
-session.sql(
-    "CREATE OR REPLACE TABLE lake.shop.orders USING iceberg AS "
-    "SELECT * FROM VALUES (1L, 10), (2L, 20), (3L, 30) AS t(id, amount)"
-)
-assert not session.sql("SELECT * FROM lake.shop.orders WHERE id IS NULL").limit(21).collect()
-session.stop()
-"""
-
-
-def _command(command: list[str], **options: Any) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
-    if done.returncode:
-        raise SystemExit(f"{' '.join(command[:3])} failed:\n{done.stdout}{done.stderr}")
-
-
-def _wait_for_archive(jars: tuple[Path, ...]) -> None:
-    for _ in range(240):
-        if archive_for(find_java(os.environ), jars, environment=os.environ).file:
-            return
-        time.sleep(0.5)
-
-
-def dbt_build(folder: Path) -> Callable[[], None] | None:
-    """dbt-duckdb's build of the same two models and tests; its parse is cached after the first."""
-    dbt = _install_dbt(folder / "dbt-venv")
-    if dbt is None:
-        return None
-    project = folder / "project"
-    (project / "models").mkdir(parents=True)
-    (project / "dbt_project.yml").write_text(
-        "name: shop\nprofile: shop\nmodel-paths: [models]\nmodels:\n  +materialized: table\n"
-    )
-    duckdb = {"type": "duckdb", "path": str(project / "dev.duckdb")}
-    (project / "profiles.yml").write_text(
-        json.dumps({"shop": {"target": "dev", "outputs": {"dev": duckdb}}})
-    )
-    (project / "models" / "orders.sql").write_text(
-        "SELECT * FROM (VALUES (1, 10), (2, 20), (3, 30)) t(id, amount)"
-    )
-    (project / "models" / "totals.sql").write_text(
-        "SELECT sum(amount) AS total FROM {{ ref('orders') }}"
-    )
-    tests = {"orders": "id", "totals": "total"}
-    models = [
-        {"name": model, "columns": [{"name": column, "data_tests": ["not_null"]}]}
-        for model, column in tests.items()
-    ]
-    (project / "models" / "schema.yml").write_text(json.dumps({"version": 2, "models": models}))
-    environment = {
-        **os.environ,
-        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
-        "DBT_PROFILES_DIR": str(project),
-    }
-    command = [str(dbt), "build", "--project-dir", str(project)]
-    return lambda: _command(command, env=environment)
-
-
-def _install_dbt(folder: Path) -> Path | None:
-    uv = shutil.which("uv") or next((str(path) for path in Path(".setup").glob("uv/bin/uv")), None)
-    wanted = ["dbt-core>=1.11,<1.12", "dbt-duckdb>=1.10,<2", "duckdb>=1.4,<2"]
-    try:
-        _command(
-            [sys.executable, "-m", "venv", "--without-pip", str(folder)]
-            if uv
-            else [sys.executable, "-m", "venv", str(folder)]
-        )
-        python = str(folder / "bin" / "python")
-        _command(
-            [uv, "pip", "install", "--python", python, *wanted]
-            if uv
-            else [python, "-m", "pip", "install", *wanted]
-        )
-    except SystemExit as error:
-        print(f"dbt-duckdb could not be installed: {str(error).splitlines()[-1]}", flush=True)
-        return None
-    return folder / "bin" / "dbt"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument(
@@ -327,27 +170,19 @@ def main() -> None:
         "cost_of_safety_1m_plain": (PLAIN, 1_000_000, SAMPLES),
         "cost_of_safety_10m": (TYPICAL, 10_000_000, SAMPLES),
     }
-    samples = 1 if quick else SAMPLES
     with tempfile.TemporaryDirectory(prefix="lakebed-bench-") as name:
         folder = Path(name)
         costs = {
             key: cost_of_safety(folder / key, query=query, count=count, samples=times)
             for key, (query, count, times) in (small if quick else large).items()
         }
-        warm = warm_runs(folder / "warm", samples=samples)
-        cold = {} if quick else cold_starts(folder / "cold", samples=samples)
-    seconds = {"warm_run_s": warm} | cold
-    medians = {key: round(median(values), 3) for key, values in seconds.items()}
-    ratio = round(medians["cold_run_s"] / medians["bare_spark_s"], 3) if cold else None
-    result = {key: cost["ratio"] for key, cost in costs.items()} | NOT_MEASURED | medians
-    result |= {
-        "cold_vs_bare_spark": ratio,
+    result = {key: cost["ratio"] for key, cost in costs.items()} | {
         "machine": {
             "cores": os.cpu_count(),
             "load": round(os.getloadavg()[0], 1),
             "python": platform.python_version(),
         },
-        "samples": costs | {key: _rounded(values) for key, values in seconds.items()},
+        "samples": costs,
     }
     print(json.dumps(result))
 

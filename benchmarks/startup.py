@@ -1,68 +1,47 @@
-"""How long a user waits: for a command, for a first run, for a run in a warm session.
+"""How long a user waits: for a command, for a run from a cold start, for one in a warm session.
 
 python benchmarks/startup.py [--quick]
 
-Cold is a whole process: start Spark, branch, MERGE of three rows, fast-forward, exit. Its rival is
-pyspark as shipped, doing the same in the same run. Samples alternate; medians count. The last line
-is one JSON object.
+`cold_run_s` is a whole process: `lakebed run` of one small pipeline. Its rivals are a bare Spark
+script that replaces the same table and asks the same gate, with pyspark as shipped, and
+dbt-duckdb's build of two such models (installed into a folder of its own; null where it cannot be).
+Samples alternate; medians count. The last line is one JSON object.
 """
 
 import argparse
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
-from typing import Any
 
+from lakebed.app import create_lake, open_lake
 from lakebed.engines.spark import find_java, local_jars
 from lakebed.engines.spark.start.class_archive import archive_for, maker_command
 from lakebed.settings import Root, Settings
 
 TABLES = 200
-ENVIRONMENT = {**os.environ, "LAKEBED_TEST_NO_ARCHIVE": "1"}
+SAMPLES = 5
+ENVIRONMENT = {
+    **os.environ,
+    "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+    "LAKEBED_TEST_NO_ARCHIVE": "1",  # it is made before the first sample
+}
 LAKEBED = str(Path(sys.executable).parent / "lakebed")
+Commands = Mapping[str, tuple[str, ...]]  # by the name under which its seconds are printed
 
-WORK = """
-def work(session, run):
-    table = "lake.shop.bronze.t000"
-    session.sql(f"ALTER TABLE {table} CREATE BRANCH {run}")
-    session.sql(
-        f"MERGE INTO {table}.branch_{run} t USING "
-        "(SELECT * FROM VALUES (1L, 'a'), (2L, 'b'), (3L, 'c') AS s(id, v)) s "
-        "ON t.id = s.id WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
-    )
-    session.sql(f"CALL lake.system.fast_forward('{table}', 'main', '{run}')").collect()
-"""
-
-TUNED = """
-import json, os, sys, time
-from pathlib import Path
-from lakebed.engines.spark import close_session, open_session
-from lakebed.settings import Root, Settings
-
-root = Path(sys.argv[1])
-logs = root / ".data" / "logs"
-session = open_session(Settings(), Root.parse(root), environment=os.environ, logs=logs)
-work(session, sys.argv[2])
-seconds = []
-for number in range(int(sys.argv[3])):
-    started = time.perf_counter()
-    work(session, f"{sys.argv[2]}_{number}")
-    seconds.append(time.perf_counter() - started)
-close_session(session)
-print(json.dumps(seconds))
-"""
-
-UNTUNED = """
+ORDERS = "SELECT * FROM VALUES (1L, 10), (2L, 20), (3L, 30) AS t(id, amount)"
+BARE_SCRIPT = f"""
 import sys
 from pyspark.sql import SparkSession
 
-root, jars = sys.argv[1], sys.argv[3]
+root, jars = sys.argv[1:]
 session = (
     SparkSession.builder.config("spark.jars", jars)
     .config(
@@ -71,24 +50,15 @@ session = (
     )
     .config("spark.sql.catalog.lake", "org.apache.iceberg.spark.SparkCatalog")
     .config("spark.sql.catalog.lake.type", "jdbc")
-    .config("spark.sql.catalog.lake.uri", f"jdbc:sqlite:{root}/.data/lake.db")
+    .config("spark.sql.catalog.lake.uri", f"jdbc:sqlite:{{root}}/bare.db")
     .config("spark.sql.catalog.lake.jdbc.schema-version", "V1")
-    .config("spark.sql.catalog.lake.warehouse", f"file://{root}")
+    .config("spark.sql.catalog.lake.warehouse", f"file://{{root}}")
     .getOrCreate()
 )
-work(session, sys.argv[2])
+session.sql("CREATE NAMESPACE IF NOT EXISTS lake.shop")
+session.sql("CREATE OR REPLACE TABLE lake.shop.orders USING iceberg AS {ORDERS}")
+assert not session.sql("SELECT * FROM lake.shop.orders WHERE id IS NULL").limit(21).collect()
 session.stop()
-"""
-
-IMPORTED = """
-import sys
-from lakebed.cli import main
-sys.argv = ["lakebed", *sys.argv[1:]]
-try:
-    main()
-except SystemExit:
-    pass
-print("pyspark" in sys.modules)
 """
 
 
@@ -102,13 +72,35 @@ def timed(*command: str) -> tuple[float, str]:
     return seconds, done.stdout
 
 
-def make_lake(folder: Path, *, tables: int) -> Path:
+def timed_in_turn(commands: Commands, *, samples: int) -> dict[str, list[float]]:
+    """Seconds of whole processes, in every round one after the other."""
+    seconds: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(samples):
+        for name, command in commands.items():
+            seconds[name].append(timed(*command)[0])
+        print(", ".join(f"{name} {taken[-1]:.2f}" for name, taken in seconds.items()), flush=True)
+    return seconds
+
+
+def quick_commands(folder: Path, dbt: tuple[str, ...]) -> Commands:
+    """Commands that need no Spark."""
+    lake = many_tables(folder / "many", TABLES)
+    rival = {"dbt_help_s": (dbt[0], "--help")} if dbt else {}
+    return {
+        "python_s": (sys.executable, "-c", "pass"),
+        "help_s": (LAKEBED, "--help"),
+        "ls_200_tables_s": (LAKEBED, "ls", "--json", "--lake", str(lake)),
+        **rival,
+    }
+
+
+def many_tables(folder: Path, count: int) -> Path:
     """A lake with so many empty tables, made without Spark."""
     from pyiceberg.catalog.sql import SqlCatalog
     from pyiceberg.schema import Schema
     from pyiceberg.types import LongType, NestedField, StringType
 
-    timed(LAKEBED, "init", str(folder))
+    create_lake(folder)
     database = f"sqlite:///{folder}/.data/lake.db?timeout=30"
     catalog = SqlCatalog(
         "lake", uri=database, warehouse=f"file://{folder}", init_catalog_tables="true"
@@ -119,7 +111,7 @@ def make_lake(folder: Path, *, tables: int) -> Path:
         NestedField(1, "id", LongType(), required=False),
         NestedField(2, "v", StringType(), required=False),
     )
-    for number in range(tables):
+    for number in range(count):
         name = f"t{number:03}"
         catalog.create_table(
             ("shop", "bronze", name),
@@ -130,48 +122,63 @@ def make_lake(folder: Path, *, tables: int) -> Path:
     return folder
 
 
-def measure_commands(lake: Path, *, samples: int) -> dict[str, Any]:
-    """The commands that need no Spark, and whether they loaded it all the same."""
-    commands = {
-        "python_s": (sys.executable, "-c", "pass"),
-        "help_s": (LAKEBED, "--help"),
-        "ls_200_tables_s": (LAKEBED, "ls", "--json", "--lake", str(lake)),
-    }
-    seconds: dict[str, list[float]] = {name: [] for name in commands}
-    for _ in range(samples):
-        for name, command in commands.items():
-            seconds[name].append(timed(*command)[0])
-    listed = len(json.loads(timed(*commands["ls_200_tables_s"])[1]))
-    loaded = {
-        name: "True" in timed(sys.executable, "-c", IMPORTED, *commands[name][1:])[1].split()[-1:]
+IMPORTED = """
+import sys
+from lakebed.cli import main
+sys.argv = ["lakebed", *sys.argv[1:]]
+try:
+    main()
+except SystemExit:
+    pass
+print("pyspark" in sys.modules)
+"""
+
+
+def facts(commands: Commands) -> dict[str, object]:
+    """What the quick commands did: how many tables were listed, and whether pyspark was loaded."""
+    listed = json.loads(timed(*commands["ls_200_tables_s"])[1])
+    loaded = (
+        timed(sys.executable, "-c", IMPORTED, *commands[name][1:])[1].split()[-1]
         for name in ("help_s", "ls_200_tables_s")
-    }
-    return {"seconds": seconds, "listed": listed, "pyspark_imported": any(loaded.values())}
+    )
+    return {"tables_listed": len(listed), "pyspark_imported": "True" in loaded}
 
 
-def measure_spark(folder: Path, *, samples: int, warm_runs: int) -> dict[str, list[float]]:
-    """Cold starts of both kinds in turn, then runs in a warm session."""
-    tuned, untuned = make_lake(folder / "tuned", tables=1), make_lake(folder / "untuned", tables=1)
-    jars = local_jars(Settings(), Root.parse(tuned), environment=ENVIRONMENT, report=print)
+def cold_commands(folder: Path, dbt: tuple[str, ...]) -> Commands:
+    """Runs of one small pipeline from a cold start, each in a process of its own."""
+    lake, bare = small_lake(folder / "ours"), folder / "bare"
+    bare.mkdir()
+    jars = local_jars(Settings(), Root.parse(lake), environment=ENVIRONMENT, report=print)
     _have_archive(jars)
-    seconds: dict[str, list[float]] = {"cold_untuned_s": [], "cold_tuned_s": []}
-    for number in range(samples):
-        run = f"run_{number}"
-        seconds["cold_untuned_s"].append(
-            timed(
-                sys.executable, "-c", WORK + UNTUNED, str(untuned), run, ",".join(map(str, jars))
-            )[0]
-        )
-        seconds["cold_tuned_s"].append(
-            timed(sys.executable, "-c", WORK + TUNED, str(tuned), run, "0")[0]
-        )
-        print(
-            f"cold: untuned {seconds['cold_untuned_s'][-1]:.1f} s, tuned"
-            f" {seconds['cold_tuned_s'][-1]:.1f} s",
-            flush=True,
-        )
-    _, warm = timed(sys.executable, "-c", WORK + TUNED, str(tuned), "run_warm", str(warm_runs))
-    return seconds | {"warm_s": json.loads(warm)}
+    return {
+        "bare_spark_s": (sys.executable, "-c", BARE_SCRIPT, str(bare), ",".join(map(str, jars))),
+        "cold_run_s": (LAKEBED, "run", "bronze.orders", "--lake", str(lake)),
+        **({"dbt_duckdb_build_s": dbt} if dbt else {}),
+    }
+
+
+def small_lake(folder: Path) -> Path:
+    """A lake with two models of a few rows, with a test each."""
+    create_lake(folder)
+    total = "SELECT sum(amount) AS total FROM {{ ref('bronze.orders') }}"
+    for name, query, column in (("bronze/orders", ORDERS, "id"), ("gold/totals", total, "total")):
+        place = folder / "shop" / "pipelines" / name
+        place.mkdir(parents=True)
+        (place / "pipeline.sql").write_text(query)
+        (place / "config.yaml").write_text(f"columns:\n  {column}:\n    tests: [not_null]\n")
+    return folder
+
+
+def warm_runs(folder: Path, *, samples: int) -> dict[str, list[float]]:
+    """The same small run, again and again in one session of this process."""
+    seconds = []
+    with open_lake(small_lake(folder)) as lake:
+        for _ in range(samples + 2):
+            started = time.perf_counter()
+            if not lake.run("bronze.orders").ok:
+                raise SystemExit("a run failed")
+            seconds.append(time.perf_counter() - started)
+    return {"warm_run_s": seconds[2:]}
 
 
 def _have_archive(jars: tuple[Path, ...]) -> None:
@@ -184,28 +191,77 @@ def _have_archive(jars: tuple[Path, ...]) -> None:
         )
 
 
+def dbt_build(folder: Path) -> tuple[str, ...]:
+    """The command with which dbt-duckdb builds the same two models; none if it cannot be had."""
+    dbt = _install_dbt(folder / "venv")
+    if dbt is None:
+        return ()
+    project = folder / "project"
+    models = project / "models"
+    models.mkdir(parents=True)
+    (project / "dbt_project.yml").write_text(
+        "name: shop\nprofile: shop\nmodel-paths: [models]\nmodels:\n  +materialized: table\n"
+    )
+    duckdb = {"type": "duckdb", "path": str(project / "dev.duckdb")}
+    (project / "profiles.yml").write_text(
+        json.dumps({"shop": {"target": "dev", "outputs": {"dev": duckdb}}})
+    )
+    (models / "orders.sql").write_text(
+        "SELECT * FROM (VALUES (1, 10), (2, 20), (3, 30)) t(id, amount)"
+    )
+    (models / "totals.sql").write_text("SELECT sum(amount) AS total FROM {{ ref('orders') }}")
+    tested = [
+        {"name": model, "columns": [{"name": column, "data_tests": ["not_null"]}]}
+        for model, column in (("orders", "id"), ("totals", "total"))
+    ]
+    (models / "schema.yml").write_text(json.dumps({"version": 2, "models": tested}))
+    folders = ("--project-dir", str(project), "--profiles-dir", str(project))
+    return (str(dbt), "build", *folders)
+
+
+def _install_dbt(folder: Path) -> Path | None:
+    uv = shutil.which("uv") or next((str(path) for path in Path(".setup").glob("uv/bin/uv")), None)
+    wanted = ("dbt-core>=1.11,<1.12", "dbt-duckdb>=1.10,<2", "duckdb>=1.4,<2")
+    python = str(folder / "bin" / "python")
+    installer = (
+        (uv, "pip", "install", "--python", python) if uv else (python, "-m", "pip", "install")
+    )
+    try:
+        timed(sys.executable, "-m", "venv", *(["--without-pip"] if uv else []), str(folder))
+        timed(*installer, *wanted)
+    except SystemExit as error:
+        print(f"dbt-duckdb could not be installed: {str(error).splitlines()[-1]}", flush=True)
+        return None
+    return folder / "bin" / "dbt"
+
+
+def measure(folder: Path, *, quick: bool) -> tuple[dict[str, list[float]], dict[str, object]]:
+    """Seconds by name, and facts about what was done."""
+    samples = 1 if quick else SAMPLES
+    dbt = () if quick else dbt_build(folder / "dbt")
+    commands, cold = quick_commands(folder, dbt), cold_commands(folder, dbt)
+    if not quick:
+        timed_in_turn({**commands, **cold}, samples=1)  # reads files and writes caches
+    seconds = timed_in_turn(commands, samples=samples + 2) | timed_in_turn(cold, samples=samples)
+    return seconds | warm_runs(folder / "warm", samples=samples), facts(commands)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--quick", action="store_true", help="one cold sample of each kind")
-    samples = 1 if parser.parse_args().quick else 5
+    parser.add_argument("--quick", action="store_true", help="one cold sample of each, without dbt")
+    quick = parser.parse_args().quick
     with tempfile.TemporaryDirectory(prefix="lakebed-bench-") as name:
-        folder = Path(name)
-        commands = measure_commands(make_lake(folder / "many", tables=TABLES), samples=2 + samples)
-        seconds = commands["seconds"] | measure_spark(
-            folder, samples=samples, warm_runs=2 + samples
-        )
+        seconds, seen = measure(Path(name), quick=quick)
     medians = {name: round(median(values), 3) for name, values in seconds.items()}
-    machine = {
-        "cores": os.cpu_count(),
-        "load": round(os.getloadavg()[0], 1),
-        "python": platform.python_version(),
-        "java": str(find_java(ENVIRONMENT)),
-    }
-    result = medians | {
-        "ratio": round(medians["cold_tuned_s"] / medians["cold_untuned_s"], 3),
-        "tables_listed": commands["listed"],
-        "pyspark_imported": commands["pyspark_imported"],
-        "machine": machine,
+    result = {"dbt_help_s": None, "dbt_duckdb_build_s": None} | medians | seen
+    result |= {
+        "cold_vs_bare_spark": round(medians["cold_run_s"] / medians["bare_spark_s"], 3),
+        "machine": {
+            "cores": os.cpu_count(),
+            "load": round(os.getloadavg()[0], 1),
+            "python": platform.python_version(),
+            "java": str(find_java(ENVIRONMENT)),
+        },
         "samples": {
             name: [round(value, 3) for value in values] for name, values in seconds.items()
         },
