@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
-from xml.sax.saxutils import quoteattr
 
 from lakebed.engines.spark.jars.pinned import Jar, absent, jars_folder, needed_jars
 from lakebed.engines.spark.jars.truststore import write_truststore
@@ -133,6 +132,8 @@ def _fetch(
 
 def ivy_settings(repositories: Iterable[str], cache: Path) -> str:
     """Ivy's settings: the given Maven repositories in order, then Ivy's default one."""
+    from xml.sax.saxutils import quoteattr  # brings an HTTP client along, at every start of Spark
+
     roots = [f"root={quoteattr(url)}" for url in repositories] + [""]
     resolvers = "".join(
         f'<ibiblio name="m{number}" m2compatible="true" {root}/>'
