@@ -29,11 +29,13 @@ def share_scans(queries: Mapping[str, str]) -> tuple[SharedScan, ...]:
 
 
 def _scan(source: str, filters: Mapping[str, FilteringQuery]) -> SharedScan:
-    counts = ",\n".join(
-        f"count_if(\n{rows.condition}\n) AS gate_{number}"
-        for number, rows in enumerate(filters.values())
-    )
-    return SharedScan(tuple(filters), f"SELECT {counts}\nFROM {source}")
+    """Files without a bad row are skipped, as they are for a gate that is asked alone: the WHERE
+    lets Iceberg see what is looked for.
+    """
+    conditions = [f"(\n{rows.condition}\n)" for rows in filters.values()]
+    counts = ", ".join(f"count_if{one} AS gate_{place}" for place, one in enumerate(conditions))
+    where = " OR ".join(conditions)
+    return SharedScan(tuple(filters), f"SELECT {counts}\nFROM {source}\nWHERE {where}")
 
 
 @dataclass
