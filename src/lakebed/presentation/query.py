@@ -17,4 +17,4 @@ def explained_json(table: "TableExplanation") -> dict[str, Any]:
 
 def logged_query_json(entry: "QueryLogEntry") -> dict[str, Any]:
     """An entry of the query log."""
-    return fields_of(entry)
+    return fields_of(entry, snapshot_ids=[id_text(one) for one in entry.snapshot_ids])
