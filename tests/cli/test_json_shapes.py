@@ -129,6 +129,12 @@ def _look_at_datasets(answers: Answers, folder: Path) -> None:
     ask("kartothek verify", "kartothek", "verify", address)
     ask("kartothek gc", "kartothek", "gc", address, "--dry-run")
     ask("kartothek query", "kartothek", "query", address, "SELECT * FROM sales")
+    orders = folder / "exports" / "orders"
+    ask("kartothek export", "kartothek", "export", "silver.orders", orders, "--index", "id")
+    ask("kartothek import", "kartothek", "import", orders, "shop.bronze.imported")
+    count = ask("query", "query", "SELECT count(*) AS rows FROM bronze.imported")
+    assert count == ask("query", "query", "SELECT count(*) AS rows FROM silver.orders")
+    assert count[0]["rows"] > 0
 
 
 def _change(answers: Answers, folder: Path) -> None:

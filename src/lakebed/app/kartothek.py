@@ -1,7 +1,8 @@
 """From settings to Kartothek datasets, of a lake or without one."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -12,14 +13,15 @@ from lakebed.ports import Files
 from lakebed.settings import (
     FilesSettings,
     KartothekSettings,
-    Settings,
     files_settings,
     kartothek_settings,
 )
 
 if TYPE_CHECKING:
+    from lakebed.app.lake import Lake
+    from lakebed.kartothek.exchange.source import TableSource
+    from lakebed.kartothek.lake_noun import LakeDatasets
     from lakebed.kartothek.noun import DatasetQuery, Datasets
-    from lakebed.query.queries import Queries
     from lakebed.query.results.result import QueryResult
 
 _ZONE = "UTC"
@@ -34,17 +36,35 @@ def open_datasets(environment: Mapping[str, str] | None = None) -> "Datasets":
     return Datasets(opener, _query_alone)
 
 
-def lake_datasets(settings: Settings, queries: "Callable[[], Queries]") -> "Datasets":
+def lake_datasets(lake: "Lake") -> "LakeDatasets":
     """Kartothek datasets as a lake's settings say; the engines are those of its queries."""
-    from lakebed.kartothek.noun import Datasets
+    from lakebed.kartothek.lake_noun import LakeDatasets, LakeExchange
+
+    settings = lake.settings
 
     def run(query: "DatasetQuery") -> "QueryResult":
-        engines = queries().engines
+        engines = lake.queries.engines
         return run_dataset_query(
             query, duckdb=engines.duckdb, frames=engines.frames, timezone=settings.timezone
         )
 
-    return Datasets(location_opener(settings.files, settings.kartothek), run)
+    exchange = LakeExchange(partial(_exported, lake), lake.write)
+    return LakeDatasets(location_opener(settings.files, settings.kartothek), run, exchange)
+
+
+@contextmanager
+def _exported(lake: "Lake", name: str, follower: str) -> Iterator["TableSource"]:
+    """A table at its present snapshot, protected for the follower."""
+    from lakebed.engines.iceberg import file_properties
+    from lakebed.engines.iceberg.scan.table_files import IcebergTableFiles
+    from lakebed.kartothek.exchange.following import exported_snapshot
+
+    table, pointer, metadata = lake.tables.look_up(name)
+    head = metadata.head()
+    snapshot = head.id if head else None
+    with exported_snapshot(lake.stores.events, follower, table, snapshot):
+        properties = file_properties(lake.settings.files)
+        yield IcebergTableFiles(table, pointer.location, snapshot, properties)
 
 
 def location_opener(files: FilesSettings, own: KartothekSettings) -> Callable[[str], Files]:

@@ -14,7 +14,7 @@ from lakebed.names import TableName
 from lakebed.tables import Followers, Tables
 
 if TYPE_CHECKING:
-    from lakebed.kartothek.noun import Datasets
+    from lakebed.kartothek.lake_noun import LakeDatasets
     from lakebed.landing import Zones
     from lakebed.pipelines import BuildResult, Pipelines, RunListener, RunPlan, Runs
     from lakebed.ports import RunRecord
@@ -64,11 +64,11 @@ class Lake(LakeUpkeep):
         return Followers(self.stores.events)
 
     @cached_property
-    def kartothek(self) -> "Datasets":
+    def kartothek(self) -> "LakeDatasets":
         """Kartothek datasets, in this lake or elsewhere."""
         from lakebed.app.kartothek import lake_datasets
 
-        return lake_datasets(self.settings, lambda: self.queries)
+        return lake_datasets(self)
 
     # -- manual changes
 

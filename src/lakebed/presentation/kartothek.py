@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from lakebed.names import id_text
 from lakebed.presentation.values import fields_of
 
 if TYPE_CHECKING:
+    from lakebed.kartothek.exchange.exporting import ExportResult
     from lakebed.kartothek.lifecycle.describing import DatasetDescription, DatasetSummary
     from lakebed.kartothek.lifecycle.findings import DatasetFinding
 
@@ -37,3 +39,8 @@ def verified_json(dataset: str, findings: "Sequence[DatasetFinding]") -> dict[st
 def garbage_json(dataset: str, paths: Sequence[str], *, dry_run: bool) -> dict[str, Any]:
     """The files that garbage collection removed, or would remove."""
     return {"dataset": dataset, "removed": list(paths), "dry_run": dry_run}
+
+
+def export_json(result: "ExportResult") -> dict[str, Any]:
+    """What an export did."""
+    return fields_of(result, snapshot=id_text(result.snapshot))

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from lakebed.cli.kartothek import exchange
+from lakebed.cli.kartothek.arguments import DatasetArgument, TableOption
 from lakebed.cli.output.formats import plural
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import bold
@@ -21,26 +23,21 @@ from lakebed.presentation.kartothek import (
 if TYPE_CHECKING:
     from lakebed.kartothek import Datasets
 
-DatasetArgument = Annotated[
-    str,
-    typer.Argument(metavar="DATASET", help="LOCATION/DATASET, such as s3://bucket/exports/sales."),
-]
-TableOption = Annotated[
-    str | None, typer.Option("--table", help="The table of a dataset that has several.")
-]
 _PROBLEMS = 1  # exit code
 
 
 def add_to(app: typer.Typer) -> None:
     """Give the app the noun `kartothek`."""
     noun = typer.Typer(
-        no_args_is_help=True, help="About Kartothek datasets: ls, show, verify, gc, query."
+        no_args_is_help=True,
+        help="About Kartothek datasets: ls, show, query, export, import, verify, gc.",
     )
     command(noun, "ls", examples=_LS)(ls)
     command(noun, "show", examples=_SHOW)(show)
     command(noun, "verify", examples=_VERIFY)(verify)
     command(noun, "gc", examples=_GC)(gc)
     command(noun, "query", examples=_QUERY)(query)
+    exchange.add_to(noun)
     app.add_typer(noun, name="kartothek")
 
 

@@ -42,7 +42,7 @@ def execute(
     """Change a table manually: on a branch, published in one step once the gates pass."""
     with screen.spinner("changing the table"):
         record = screen.lake.execute(statement, gates=not no_gates)
-    _print_change(screen, record)
+    print_change(screen, record)
 
 
 _WRITE = """
@@ -102,10 +102,12 @@ def write(
             on_schema_change=on_schema_change,
             gates=not no_gates,
         )
-    _print_change(screen, record)
+    print_change(screen, record)
 
 
-def _print_change(screen: Screen, record: "RunRecord") -> None:
+def print_change(screen: Screen, record: "RunRecord") -> None:
+    """Print what a manual change did."""
+
     def text() -> None:
         counts = " · ".join(f"{name} {format_count(count)}" for name, count in record.rows.items())
         screen.say(f"{record.table}: {counts or record.message} (run {record.run_id[:16]})")

@@ -1,6 +1,5 @@
 """SQL over a Kartothek dataset where it is: DuckDB computes, our reader leaves partitions out."""
 
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -10,7 +9,8 @@ from lakebed.engines.arrow import storable_schema, table_type
 from lakebed.engines.duckdb.engine import DuckEngine
 from lakebed.engines.duckdb.rows import DuckRows, translated_errors
 from lakebed.errors import LakebedError, UnknownName
-from lakebed.kartothek import ReadPlan, read_partitions
+from lakebed.kartothek import ReadPlan
+from lakebed.kartothek.exchange.rows import DatasetRows
 from lakebed.kartothek.noun import DatasetQuery
 from lakebed.kartothek.predicates.from_sql import weaker_predicates
 from lakebed.kartothek.reading.read import plan_state
@@ -34,7 +34,7 @@ def run_over_dataset(engine: DuckEngine, query: DatasetQuery, *, timezone: str) 
         plan = plan_dataset(query, reads, tree, timezone=timezone)
         connection, name = session.connection(), duckdb_identifier(query.dataset)
         with translated_errors(query.sql):
-            connection.register(_STREAM, _stream(query, plan))
+            connection.register(_STREAM, DatasetRows(query.files, plan).reader())
             # Not below the OFFSET: Arrow would filter there, to which NaN is not greater than 2.
             source = f"SELECT * FROM {_STREAM} OFFSET 0"
             kind = "VIEW" if len(reads) == 1 else "TABLE"
@@ -85,13 +85,3 @@ def _columns(schema: Any) -> list[Column]:
             [one] = storable_schema(pa.schema([field]), {})
             found.append(Column(one.name, table_type(one.type).iceberg, required=False))
     return found
-
-
-def _stream(query: DatasetQuery, plan: ReadPlan) -> Any:
-    fields = [pa.field(name, plan.schema.field(name).type) for name in plan.columns]
-
-    def batches() -> Iterator[Any]:
-        for rows in read_partitions(query.files, plan):
-            yield from rows.to_batches()
-
-    return pa.RecordBatchReader.from_batches(pa.schema(fields), batches())

@@ -16,6 +16,7 @@ from lakebed.errors import BadName, UnsupportedDataset
 DEFAULT_TABLE = "table"
 INDEX_FOLDER = "indices"
 SCHEMA_FILE = "_common_metadata"
+OWN_FOLDER = "lakebed"  # in a dataset's folder: records that only Lakebed reads
 _METADATA = ".by-dataset-metadata."
 _INDEX_SUFFIX = ".by-dataset-index.parquet"
 _COMPONENT = re.compile(r"[A-Za-z0-9+_-]+")
@@ -45,6 +46,8 @@ def require_table(table: str) -> str:
     """The name of a dataset's table itself, if the specification allows it."""
     if table == INDEX_FOLDER:
         raise BadName("dataset's table", table, "the dataset's indices are in that folder")
+    if table == OWN_FOLDER:
+        raise BadName("dataset's table", table, "Lakebed's own records are in that folder")
     return _require_component("dataset's table", table)
 
 
@@ -87,6 +90,8 @@ def index_path(uuid: str, column: str, at: datetime) -> str:
 def is_dataset_file(path: str) -> bool:
     """Whether a file in the folder of a dataset has a name that writers of datasets give."""
     name = path.rpartition("/")[2]
+    if path.split("/")[1:2] == [OWN_FOLDER]:
+        return True
     return name == SCHEMA_FILE or name.endswith(_INDEX_SUFFIX) or bool(_WRITTEN.fullmatch(path))
 
 

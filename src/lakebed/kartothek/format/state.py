@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 VERSION = 4
+EXPORT = "lakebed.export"  # of the user metadata: the record of the last export of a table
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,11 @@ class DatasetState:
         """All data files and indices; schemas and the metadata file are not among them."""
         data = (path for files in self.partitions.values() for path in files.values())
         return frozenset(data) | frozenset(self.indices.values())
+
+    @property
+    def needed(self) -> frozenset[str]:
+        """All files that garbage collection must leave, schemas aside."""
+        return self.files | frozenset(filter(None, [self.metadata.get(EXPORT)]))
 
     def with_partitions(
         self, added: Mapping[str, Mapping[str, str]], *, without: Iterable[str] = ()

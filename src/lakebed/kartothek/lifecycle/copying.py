@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from lakebed.errors import FileExists, FileMissing, NameTaken
 from lakebed.kartothek.format.names import metadata_path, require_uuid, schema_path
-from lakebed.kartothek.format.state import DatasetState
+from lakebed.kartothek.format.state import EXPORT, DatasetState
 from lakebed.kartothek.reading.states import load_to_change
 from lakebed.kartothek.writing.commit import create_state, removed_unless_committed
 from lakebed.ports.files.files import Files
@@ -47,6 +47,7 @@ def _renamed(state: DatasetState, name: str) -> DatasetState:
         indices={column: _moved(path, name) for column, path in state.indices.items()},
         index_sizes={_moved(path, name): size for path, size in state.index_sizes.items()},
         commits=(),
+        metadata={name: text for name, text in state.metadata.items() if name != EXPORT},
     )
 
 

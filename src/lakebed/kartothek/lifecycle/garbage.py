@@ -23,7 +23,7 @@ def collect_garbage(
     limit = datetime.now(UTC) - older_than
     # Listed before the state is read: what is committed in between is then in the state.
     found = [info for info in files.list(uuid) if info.modified <= limit]
-    needed = load_state(files, uuid).files
+    needed = load_state(files, uuid).needed
     garbage = [
         info
         for info in found

@@ -204,7 +204,7 @@ def _unused(state: DatasetState, present: Mapping[str, FileInfo]) -> Iterator[Da
     unused = [
         info
         for path, info in present.items()
-        if path not in state.files and not path.endswith(f"/{SCHEMA_FILE}")
+        if path not in state.needed and not path.endswith(f"/{SCHEMA_FILE}")
     ]
     if unused:
         size = sum(info.size for info in unused)

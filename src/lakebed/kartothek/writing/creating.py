@@ -67,7 +67,7 @@ def store(
     written = write_rows(files, options.spec(name), rows, table=table, fields=fields)
     try:
         if exists:
-            return commit(files, name, _replacing_all(files, written, options))
+            return commit(files, name, replacing_all(files, written, options))
         return commit_new(files, name, written, options=options)
     except LakebedError as error:
         if nothing_was_done(error):
@@ -83,14 +83,14 @@ def commit_new(
     if _exists(files, uuid):
         raise _taken(files, uuid)
     with removed_unless_committed(files) as made:
-        state = _replacing_all(files, rows, options)(DatasetState(uuid), made)
+        state = replacing_all(files, rows, options)(DatasetState(uuid), made)
         try:
             return create_state(files, state, format=options.format)
         except FileExists:
             raise _taken(files, uuid) from None
 
 
-def _replacing_all(files: Files, rows: WrittenRows, options: DatasetOptions) -> Change:
+def replacing_all(files: Files, rows: WrittenRows, options: DatasetOptions) -> Change:
     """A change after which a dataset has these rows only; nothing of its former state is used."""
     if not rows.schemas:
         raise UsageError("a dataset needs a schema, and no frame was given.")

@@ -1,0 +1,1 @@
+"""Tables as datasets and datasets as tables."""
