@@ -129,6 +129,8 @@ def _look_at_datasets(answers: Answers, folder: Path) -> None:
     ask("kartothek verify", "kartothek", "verify", address)
     ask("kartothek gc", "kartothek", "gc", address, "--dry-run")
     ask("kartothek query", "kartothek", "query", address, "SELECT * FROM sales")
+    ask("kartothek keep", "kartothek", "keep", address, "2")
+    ask("kartothek versions", "kartothek", "versions", address)
     orders = folder / "exports" / "orders"
     ask("kartothek export", "kartothek", "export", "silver.orders", orders, "--index", "id")
     ask("kartothek import", "kartothek", "import", orders, "shop.bronze.imported")

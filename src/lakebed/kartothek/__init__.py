@@ -7,6 +7,7 @@ Every function takes the `Files` of a location, in which datasets lie side by si
 from lakebed.kartothek.format.column_types import StringProfile
 from lakebed.kartothek.format.names import MetadataFormat
 from lakebed.kartothek.format.state import DatasetState
+from lakebed.kartothek.history.versions import DatasetVersion, state_at, versions
 from lakebed.kartothek.lifecycle.building import build_indices
 from lakebed.kartothek.lifecycle.copying import copy
 from lakebed.kartothek.lifecycle.deleting import datasets, delete
@@ -34,6 +35,7 @@ __all__ = [
     "DatasetFinding",
     "DatasetOptions",
     "DatasetState",
+    "DatasetVersion",
     "Datasets",
     "MetadataFormat",
     "PartitionSpec",
@@ -57,9 +59,11 @@ __all__ = [
     "plan_read",
     "read_partitions",
     "read_table",
+    "state_at",
     "store",
     "to_pandas",
     "update",
     "verify",
+    "versions",
     "write_rows",
 ]

@@ -6,6 +6,8 @@ from datetime import timedelta
 from typing import Any
 
 from lakebed.kartothek.format.addresses import split_address
+from lakebed.kartothek.format.state import KEEP
+from lakebed.kartothek.history.versions import DatasetVersion, days_text, versions
 from lakebed.kartothek.lifecycle.describing import (
     DatasetDescription,
     DatasetSummary,
@@ -16,6 +18,7 @@ from lakebed.kartothek.lifecycle.findings import DatasetFinding
 from lakebed.kartothek.lifecycle.garbage import SAFE_AGE, collect_garbage
 from lakebed.kartothek.lifecycle.verifying import verify
 from lakebed.kartothek.reading.read import read_table
+from lakebed.kartothek.writing.changing import update
 from lakebed.ports.files.files import Files
 
 
@@ -28,6 +31,7 @@ class DatasetQuery:
     sql: str
     table: str | None = None
     limit: int | None = None
+    at: str | None = None
 
 
 class Datasets:
@@ -70,20 +74,36 @@ class Datasets:
         table: str | None = None,
         columns: Sequence[str] | None = None,
         predicates: Any = None,
+        at: str | None = None,
     ) -> Any:
-        """The rows that satisfy the predicates, as an Arrow table."""
+        """The rows that satisfy the predicates, as an Arrow table; `at` is a version or a time."""
         files, uuid = self._found(dataset)
-        return read_table(files, uuid, table=table, columns=columns, predicates=predicates)
+        return read_table(files, uuid, table=table, columns=columns, predicates=predicates, at=at)
+
+    def versions(self, dataset: str) -> tuple[DatasetVersion, ...]:
+        """The former states that the dataset keeps, and the current one last."""
+        return versions(*self._found(dataset))
+
+    def keep(self, dataset: str, *, days: float) -> None:
+        """Keep former states from now on, until they have been superseded for so many days."""
+        files, uuid = self._found(dataset)
+        update(files, uuid, metadata={KEEP: days_text(days)})
 
     def query(
-        self, dataset: str, sql: str, *, table: str | None = None, limit: int | None = None
+        self,
+        dataset: str,
+        sql: str,
+        *,
+        table: str | None = None,
+        limit: int | None = None,
+        at: str | None = None,
     ) -> Any:
         """Run SQL over a dataset where it is; the SQL names it as it is named.
 
         A condition on partition keys or indexed columns leaves out partitions.
         """
         files, uuid = self._found(dataset)
-        return self._run(DatasetQuery(files, uuid, sql, table, limit))
+        return self._run(DatasetQuery(files, uuid, sql, table, limit, at))
 
     def _found(self, dataset: str) -> tuple[Files, str]:
         location, uuid = split_address(dataset)

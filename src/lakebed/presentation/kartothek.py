@@ -8,6 +8,7 @@ from lakebed.presentation.values import fields_of
 
 if TYPE_CHECKING:
     from lakebed.kartothek.exchange.exporting import ExportResult
+    from lakebed.kartothek.history.versions import DatasetVersion
     from lakebed.kartothek.lifecycle.describing import DatasetDescription, DatasetSummary
     from lakebed.kartothek.lifecycle.findings import DatasetFinding
 
@@ -39,6 +40,16 @@ def verified_json(dataset: str, findings: "Sequence[DatasetFinding]") -> dict[st
 def garbage_json(dataset: str, paths: Sequence[str], *, dry_run: bool) -> dict[str, Any]:
     """The files that garbage collection removed, or would remove."""
     return {"dataset": dataset, "removed": list(paths), "dry_run": dry_run}
+
+
+def versions_json(found: "Sequence[DatasetVersion]") -> list[dict[str, Any]]:
+    """The states of a dataset that can be read."""
+    return [fields_of(one) for one in found]
+
+
+def kept_json(dataset: str, *, days: float) -> dict[str, Any]:
+    """For how long a dataset keeps its states."""
+    return {"dataset": dataset, "days": days}
 
 
 def export_json(result: "ExportResult") -> dict[str, Any]:

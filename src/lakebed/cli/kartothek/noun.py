@@ -1,27 +1,23 @@
 """Commands about Kartothek datasets: kartothek ls, show, verify, gc, query."""
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from lakebed.cli.kartothek import exchange
-from lakebed.cli.kartothek.arguments import DatasetArgument, TableOption
+from lakebed.cli.kartothek import exchange, history
+from lakebed.cli.kartothek.arguments import DatasetArgument, TableOption, datasets_of
 from lakebed.cli.output.formats import plural
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
 from lakebed.cli.query import SqlArgument, hand_over, sql_text
-from lakebed.errors import NoLake
 from lakebed.presentation.kartothek import (
     dataset_json,
     datasets_json,
     garbage_json,
     verified_json,
 )
-
-if TYPE_CHECKING:
-    from lakebed.kartothek import Datasets
 
 _PROBLEMS = 1  # exit code
 
@@ -30,7 +26,7 @@ def add_to(app: typer.Typer) -> None:
     """Give the app the noun `kartothek`."""
     noun = typer.Typer(
         no_args_is_help=True,
-        help="About Kartothek datasets: ls, show, query, export, import, verify, gc.",
+        help="About Kartothek datasets: ls, show, query, export, import, keep, verify, gc …",
     )
     command(noun, "ls", examples=_LS)(ls)
     command(noun, "show", examples=_SHOW)(show)
@@ -38,19 +34,8 @@ def add_to(app: typer.Typer) -> None:
     command(noun, "gc", examples=_GC)(gc)
     command(noun, "query", examples=_QUERY)(query)
     exchange.add_to(noun)
+    history.add_to(noun)
     app.add_typer(noun, name="kartothek")
-
-
-def datasets_of(screen: Screen) -> "Datasets":
-    """Datasets as the lake's settings reach them; outside a lake, as variables say."""
-    from lakebed.app import open_datasets
-
-    try:
-        return screen.lake.kartothek
-    except NoLake:
-        if screen.lake_path:
-            raise
-        return open_datasets()
 
 
 _LS = """
@@ -205,10 +190,15 @@ def query(
     output: Annotated[
         str | None, typer.Option("-o", "--output", metavar="FILE", help="Write to a file.")
     ] = None,
+    at: Annotated[
+        str | None,
+        typer.Option("--at", metavar="VERSION|TIME", help="Read a state that the dataset keeps."),
+    ] = None,
 ) -> None:
     """Query a Kartothek dataset in SQL where it is; it has its own name in the SQL.
 
     Conditions on partition keys and indexed columns leave out partitions. Starts no JVM.
     """
-    with datasets_of(screen).query(dataset, sql_text(sql), table=table, limit=limit) as result:
+    found = datasets_of(screen).query(dataset, sql_text(sql), table=table, limit=limit, at=at)
+    with found as result:
         hand_over(screen, result, format, output, limit=limit)

@@ -11,6 +11,7 @@ from lakebed.engines.duckdb.rows import DuckRows, translated_errors
 from lakebed.errors import LakebedError, UnknownName
 from lakebed.kartothek import ReadPlan
 from lakebed.kartothek.exchange.rows import DatasetRows
+from lakebed.kartothek.history.versions import state_at
 from lakebed.kartothek.noun import DatasetQuery
 from lakebed.kartothek.predicates.from_sql import weaker_predicates
 from lakebed.kartothek.reading.read import plan_state
@@ -50,7 +51,8 @@ def plan_dataset(
     query: DatasetQuery, reads: tuple[TableRead, ...], tree: Json, *, timezone: str
 ) -> ReadPlan:
     """The partitions and columns that a query needs."""
-    state = load_state(query.files, query.dataset)
+    files, name = query.files, query.dataset
+    state = load_state(files, name) if query.at is None else state_at(files, name, query.at)
     table = only_table(state, query.table)
     schema = load_schema(query.files, state, table)
     mentioned = mentioned_columns(tree)

@@ -16,6 +16,7 @@ from lakebed.errors import BadName, UnsupportedDataset
 DEFAULT_TABLE = "table"
 INDEX_FOLDER = "indices"
 SCHEMA_FILE = "_common_metadata"
+LAST_COMMIT = "last-commit.json"
 OWN_FOLDER = "lakebed"  # in a dataset's folder: records that only Lakebed reads
 _METADATA = ".by-dataset-metadata."
 _INDEX_SUFFIX = ".by-dataset-index.parquet"

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 VERSION = 4
+KEEP = "lakebed.keep_days"  # of the user metadata: for how long former states are kept
 EXPORT = "lakebed.export"  # of the user metadata: the record of the last export of a table
 
 

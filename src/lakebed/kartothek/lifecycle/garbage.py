@@ -3,7 +3,8 @@
 from datetime import UTC, datetime, timedelta
 
 from lakebed.errors import UsageError
-from lakebed.kartothek.format.names import SCHEMA_FILE
+from lakebed.kartothek.format.names import LAST_COMMIT, SCHEMA_FILE
+from lakebed.kartothek.history.versions import needed_files
 from lakebed.kartothek.reading.states import load_state
 from lakebed.ports.files.files import Files
 
@@ -23,13 +24,13 @@ def collect_garbage(
     limit = datetime.now(UTC) - older_than
     # Listed before the state is read: what is committed in between is then in the state.
     found = [info for info in files.list(uuid) if info.modified <= limit]
-    needed = load_state(files, uuid).needed
-    garbage = [
-        info
-        for info in found
-        if info.path not in needed and not info.path.endswith(f"/{SCHEMA_FILE}")
-    ]
+    needed = needed_files(files, load_state(files, uuid), now=datetime.now(UTC))
+    garbage = [info for info in found if info.path not in needed and not _is_kept(info.path)]
     if not dry_run:
         for info in garbage:
             files.delete(info.path, etag=info.etag)
     return tuple(info.path for info in garbage)
+
+
+def _is_kept(path: str) -> bool:
+    return path.rpartition("/")[2] in {SCHEMA_FILE, LAST_COMMIT}

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
 
 from lakebed.errors import UnknownName
 from lakebed.kartothek.format.state import DatasetState
+from lakebed.kartothek.history.versions import state_at
 from lakebed.kartothek.predicates.conditions import parse_predicates, predicate_columns
 from lakebed.kartothek.reading.data_files import read_partition
 from lakebed.kartothek.reading.index_reader import StateIndices
@@ -34,13 +36,14 @@ def plan_read(
     table: str | None = None,
     columns: Sequence[str] | None = None,
     predicates: Any = None,
+    at: str | datetime | None = None,
 ) -> ReadPlan:
-    """The partitions that a query needs.
+    """The partitions that a query needs; `at` reads a former state that the dataset keeps.
 
     The number of calls to the store does not depend on the partitions: the state, the schema if
     the state lacks it, and one or two for each index that the predicates use.
     """
-    state = load_state(files, uuid)
+    state = load_state(files, uuid) if at is None else state_at(files, uuid, at)
     return plan_state(files, state, table=table, columns=columns, predicates=predicates)
 
 
@@ -90,9 +93,10 @@ def read_table(
     table: str | None = None,
     columns: Sequence[str] | None = None,
     predicates: Any = None,
+    at: str | datetime | None = None,
 ) -> Any:
     """All rows that satisfy the predicates, as one Arrow table."""
-    plan = plan_read(files, uuid, table=table, columns=columns, predicates=predicates)
+    plan = plan_read(files, uuid, table=table, columns=columns, predicates=predicates, at=at)
     fields = [pa.field(name, plan.schema.field(name).type) for name in plan.columns]
     empty = pa.schema(fields).empty_table()
     return pa.concat_tables([empty, *read_partitions(files, plan)])

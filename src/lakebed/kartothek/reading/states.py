@@ -1,6 +1,7 @@
 """The current state of a dataset, loaded from its location."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from lakebed.errors import DamagedDataset, FileMissing, UnknownName
@@ -24,6 +25,7 @@ class StoredState:
     state: DatasetState
     format: MetadataFormat
     etag: str | None = None
+    modified: datetime | None = None
 
     @property
     def path(self) -> str:
@@ -88,9 +90,12 @@ def _load(files: Files, uuid: str, *, to_change: bool) -> StoredState:
         path = metadata_path(uuid, format)
         try:
             # The etag first: if the file is replaced in between, the commit will notice.
-            etag = files.info(path).etag if to_change else None
+            info = files.info(path) if to_change else None
             data = files.read(path)
         except FileMissing:
             continue
-        return StoredState(parse_state(data, format=format, path=path), format, etag)
+        state = parse_state(data, format=format, path=path)
+        if info is None:
+            return StoredState(state, format)
+        return StoredState(state, format, info.etag, info.modified)
     raise UnknownName("dataset", uuid, files.folders())

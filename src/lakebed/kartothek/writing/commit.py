@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from uuid import uuid4
 
 from lakebed.errors import (
     Conflict,
@@ -23,6 +22,9 @@ from lakebed.errors import (
 from lakebed.kartothek.format.documents import state_document
 from lakebed.kartothek.format.names import MetadataFormat, index_path, metadata_path
 from lakebed.kartothek.format.state import DatasetState
+from lakebed.kartothek.history.commit_ids import new_commit_id
+from lakebed.kartothek.history.undone import note_commit
+from lakebed.kartothek.history.versions import keep_state
 from lakebed.kartothek.reading.states import load_state, load_to_change
 from lakebed.ports.files.files import Files
 from lakebed.work import retry
@@ -73,6 +75,7 @@ def commit(files: Files, uuid: str, change: Change) -> DatasetState:
                 return decided
             changed = _with_commit(decided)
             document = state_document(changed, format=stored.format)
+            keep_state(files, stored)
             try:
                 files.replace(stored.path, document, etag=stored.etag or "")
             except (FileReplaced, FileMissing):
@@ -81,6 +84,8 @@ def commit(files: Files, uuid: str, change: Change) -> DatasetState:
             except Unavailable:  # the answer may be all that was lost
                 if not _was_made(files, changed):
                     raise
+        with suppress(LakebedError):  # the commit is made whether or not it is noted
+            note_commit(files, stored.state, changed)
         return changed
 
     return retry(attempt, repeatable=False, attempts=_ATTEMPTS)
@@ -114,7 +119,7 @@ def nothing_was_done(error: LakebedError) -> bool:
 
 
 def _with_commit(state: DatasetState) -> DatasetState:
-    return replace(state, commits=(*state.commits, uuid4().hex)[-_REMEMBERED:])
+    return replace(state, commits=(*state.commits, new_commit_id())[-_REMEMBERED:])
 
 
 def _was_made(files: Files, state: DatasetState) -> bool:

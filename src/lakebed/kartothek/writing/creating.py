@@ -94,7 +94,7 @@ def replacing_all(files: Files, rows: WrittenRows, options: DatasetOptions) -> C
     """A change after which a dataset has these rows only; nothing of its former state is used."""
     if not rows.schemas:
         raise UsageError("a dataset needs a schema, and no frame was given.")
-    metadata = {"creation_time": datetime.now(UTC).isoformat(), **options.metadata}
+    metadata = {"creation_time": datetime.now(UTC).isoformat(), **options.user_metadata}
 
     def change(state: DatasetState, made: UncommittedFiles) -> DatasetState:
         keys = options.partition_keys

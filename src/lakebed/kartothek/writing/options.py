@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 from lakebed.kartothek.format.column_types import StringProfile
 from lakebed.kartothek.format.names import MetadataFormat
+from lakebed.kartothek.format.state import KEEP
+from lakebed.kartothek.history.versions import days_text
 from lakebed.kartothek.writing.partition_files import PartitionSpec
 
 
@@ -19,6 +21,14 @@ class DatasetOptions:
     strings: StringProfile = StringProfile.LARGE_STRING
     sort_by: tuple[str, ...] = ()
     row_group_rows: int = 1_000_000
+    keep_days: float | None = None  # for how long former states can be read; None: they cannot
+
+    @property
+    def user_metadata(self) -> Mapping[str, str]:
+        """The metadata, with what Lakebed stores there."""
+        if self.keep_days is None:
+            return self.metadata
+        return {**self.metadata, KEEP: days_text(self.keep_days)}
 
     def spec(self, uuid: str) -> PartitionSpec:
         return PartitionSpec(

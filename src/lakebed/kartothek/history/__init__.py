@@ -1,0 +1,1 @@
+"""Former states of a dataset, and commits that other writers undid."""
