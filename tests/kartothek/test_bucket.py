@@ -27,7 +27,7 @@ from tests.support.scale import SCALE
 
 pytestmark = pytest.mark.s3
 WRITERS = 4
-COMMITS = 3 * SCALE
+COMMITS = 100 if SCALE > 1 else 3  # of each writer
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """Kartothek datasets written and read by Spark's executors."""
 
+import os
+import signal
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -16,6 +18,7 @@ from lakebed.kartothek import (
     collect_garbage,
     commit_new,
     commit_rows,
+    load_state,
     plan_read,
     read_table,
     store,
@@ -49,6 +52,16 @@ def test_what_an_executor_sends_is_what_the_driver_gets() -> None:
         assert {name: v.to_pylist() for name, v in mine.values.items() if name != "float"} == {
             name: v.to_pylist() for name, v in sent.values.items() if name != "float"
         }
+
+
+def _dies_once(folder: str, mark: str) -> FolderFiles:
+    """A location whose first opener is killed."""
+    try:
+        os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return FolderFiles(Path(folder))
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError
 
 
 @pytest.fixture
@@ -85,6 +98,13 @@ def test_executors_write_the_driver_commits_and_executors_read(
     found = spark_frame(session, location, plan)
     assert found.dtypes == [("id", "bigint"), ("country", "string")]
     assert sorted(row.id for row in found.collect()) == [97, 99, 101, 103, 105, 107, 109]
+
+    state = load_state(files, "d")
+    dying = partial(_dies_once, str(tmp_path / "location"), str(tmp_path / "died"))
+    with pytest.raises(Exception, match="worker"):
+        write_frame(session.sql(text.format(50)), dying, spec)
+    assert load_state(files, "d") == state  # what the others wrote is garbage, and seen by nobody
+    assert len(write_frame(session.sql(text.format(50)), dying, spec).partitions) > 0
 
     rows = pa.table({name: pa.array(values, type_) for name, (type_, values) in ROWS.items()})
     store(files, "types", rows, options=DatasetOptions(("date",)))

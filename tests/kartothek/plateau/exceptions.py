@@ -9,6 +9,9 @@ LEFT_OUT = {
     ),
 }
 FAILING = {
+    "test_plateau_update::test_update_dataset_with_partitions": (
+        "it counts the files, and a commit leaves a note by which its being undone is noticed"
+    ),
     "test_plateau_read::test_string_type_roundtrip": (
         "text comes back as pandas' default type for it, not as the type it was given in"
     ),

@@ -3,6 +3,7 @@
 Missing values are not indexed, as in plateau: predicates that accept them never use an index.
 """
 
+from bisect import bisect_left
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from lakebed.kartothek.format.column_types import StringProfile, normal_type
 
 PARTITION = "partition"
 _VALUE, _LABEL = "value", "label"
+_FEW = 1_000  # values, for which ordering everything would cost more
 
 
 def index_type(type_: Any, column: str, *, strings: StringProfile | None = None) -> Any:
@@ -49,8 +51,24 @@ def merged_index(
     kept = _without(known, removed) if removed else known
     touched = pc.is_in(kept.column(_VALUE), value_set=new.column(_VALUE).combine_chunks())
     changed = pa.concat_tables([_flat(kept.filter(touched)), new])
-    whole = pa.concat_tables([kept.filter(pc.invert(touched)), _grouped(changed)])
-    return whole.sort_by(_VALUE).combine_chunks()
+    return _in_order(kept.filter(pc.invert(touched)), _grouped(changed))
+
+
+def _in_order(kept: Any, changed: Any) -> Any:
+    """Both together, by value. A few values are put between those that are in order already."""
+    if changed.num_rows > _FEW or not _is_sorted(kept.column(_VALUE)):
+        return pa.concat_tables([kept, changed]).sort_by(_VALUE).combine_chunks()
+    parts, start = list[Any](), 0
+    values = kept.column(_VALUE).combine_chunks()
+    for number, value in enumerate(changed.column(_VALUE).to_pylist()):
+        end = bisect_left(range(len(values)), value, lo=start, key=lambda at: values[at].as_py())
+        parts += [kept.slice(start, end - start), changed.slice(number, 1)]
+        start = end
+    return pa.concat_tables([*parts, kept.slice(start)])
+
+
+def _is_sorted(values: Any) -> bool:
+    return bool(pc.all(pc.less_equal(values[:-1], values[1:]), min_count=0).as_py())
 
 
 def _pairs(added: Mapping[str, Any], type_: Any) -> Any:
