@@ -5,7 +5,8 @@ python benchmarks/kartothek.py [--quick]
 A dataset of many partitions with 1,000 rows each and an index on a column whose values are all
 different. Lakebed writes it; Lakebed and plateau (in its own environment, `setup.sh plateau`) each
 look up one value and append one row, both in warm processes, the median of several. plateau appends
-to a copy. In the end plateau finds the row that Lakebed appended. The last line is one JSON object.
+to a copy. In the end plateau finds the row that Lakebed appended. Spark's executors write rows as a
+dataset and as Parquet alone. The last line is one JSON object.
 """
 
 import argparse
@@ -24,7 +25,9 @@ from typing import Any
 import pyarrow as pa
 
 from lakebed import kartothek
+from lakebed.app import create_lake, open_lake
 from lakebed.engines.files import FolderFiles
+from lakebed.engines.spark.kartothek import write_frame
 
 ROOT = Path(__file__).parent.parent
 ROWS = 1_000
@@ -138,6 +141,37 @@ def measured(folder: Path, *, small: int, middle: int, large: int, rounds: int) 
     return found
 
 
+def spark_writes(folder: Path, rows: int) -> dict[str, float]:
+    """Rows that Spark's executors write as a dataset, and as Parquet alone; gigabytes of the same
+    Parquet files a minute. The first of each warms up.
+    """
+    create_lake(folder / "lake", settings={"spark": {"memory": "4g"}})
+    location = partial(FolderFiles, folder / "location")
+    spec = kartothek.PartitionSpec("spark")
+    with open_lake(folder / "lake") as lake:
+
+        def frame(count: int) -> Any:
+            columns = ("id", "id % 1000 item", "rand(7) x", "concat('name ', id % 50000) name")
+            return lake.spark.range(0, count, 1, 4).selectExpr(*columns)
+
+        def plain(count: int) -> None:
+            frame(count).write.mode("overwrite").parquet(str(folder / "plain"))
+
+        def dataset(count: int) -> None:
+            written = write_frame(frame(count), location, spec)
+            kartothek.commit_new(location(), "spark", written)
+
+        plain(1_000)
+        dataset(1_000)
+        kartothek.delete(location(), "spark")
+        theirs, ours = timed_ms(lambda: plain(rows)), timed_ms(lambda: dataset(rows))
+    size = sum(file.stat().st_size for file in (folder / "plain").glob("*.parquet"))
+    return {
+        "write_gb_per_min": size / 1e9 / (ours / 60_000),
+        "spark_write_gb_per_min": size / 1e9 / (theirs / 60_000),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the partitions")
@@ -148,6 +182,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="lakebed-kartothek-") as folder:
         place = Path(folder).resolve()
         found = measured(place, small=small, middle=middle, large=large, rounds=rounds)
+        found |= spark_writes(place, 1_000_000 if quick else 20_000_000)
     for name, value in found.items():
         print(f"{name:>24}  {value:,.3f}" if isinstance(value, float) else f"{name:>24}  {value}")
     print(json.dumps({"quick": quick, "machine": platform.machine(), **found}))

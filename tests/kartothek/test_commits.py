@@ -19,6 +19,7 @@ from lakebed.kartothek import (
     read_table,
     store,
     update,
+    verify,
 )
 from lakebed.kartothek.writing import commit as committing
 from lakebed.ports.files.files import FileInfo, Files
@@ -172,6 +173,38 @@ def test_of_several_creators_one_succeeds(tmp_path: Path) -> None:
         assert sum(threads.map(made, range(WRITERS))) == 1
     assert read_table(files, "d").num_rows == 1
     assert len([path for path in paths(files) if path.endswith(".parquet")]) == 1
+
+
+class CreatedFirst:
+    """Files in which another writer creates the dataset just before us."""
+
+    def __init__(self, files: Files) -> None:
+        self._files = files
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._files, name)
+
+    def create(self, path: str, data: bytes) -> FileInfo:
+        if path.endswith(".json"):
+            store(self._files, "d", pa.table({"x": ["text"]}))
+            self._files.write("d/table/_common_metadata", self._ours)
+        return self._files.create(path, data)
+
+    def write(self, path: str, data: bytes) -> FileInfo:
+        self._ours = data
+        return self._files.write(path, data)
+
+
+def test_of_two_creators_the_schema_of_the_winner_stays_for_plateau() -> None:
+    files = MemoryFiles()
+    losing: Any = CreatedFirst(files)
+    with pytest.raises(NameTaken):
+        store(losing, "d", pa.table({"x": [1]}))
+    assert verify(files, "d") == ()
+    other = MemoryFiles()
+    store(other, "d", pa.table({"x": ["text"]}))
+    path = "d/table/_common_metadata"
+    assert files.read(path) == other.read(path)
 
 
 def test_an_update_of_a_dataset_that_was_deleted_meanwhile_says_so() -> None:

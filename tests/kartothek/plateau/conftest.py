@@ -56,7 +56,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _reason(listed: dict[str, str], item: pytest.Item) -> str | None:
     name = f"{item.path.stem}::{item.name}"
-    return next((reason for part, reason in listed.items() if name.startswith(part)), None)
+    return next((reason for part, reason in listed.items() if name.partition("[")[0] == part), None)
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from lakebed.errors import BadBatch, LakebedError, NameTaken, UnknownName
@@ -62,129 +63,144 @@ def export_table(
     files: Files, uuid: str, source: TableSource, options: ExportOptions
 ) -> ExportResult:
     """Bring a dataset to the table's snapshot in one commit; if it fails, it stays as it was."""
-    state = _found(files, uuid)
-    record = load_record(files, state) if state is not None else None
-    present = source.files()
-    layout = _layout(state, options)
-    schema = table_schema(_storable(source.schema), layout.partition_keys, strings=layout.strings)
-    plan = plan_export(
-        state,
-        record,
-        table_uuid=source.uuid,
-        files=present,
-        same_schema=state is not None and _same_schema(files, state, schema),
-        anew=options.anew,
-    )
-    if state is None or plan.anew:
-        layout = _chosen(options, state)
-        schema = table_schema(
-            _storable(source.schema), layout.partition_keys, strings=layout.strings
+    return _Export(files, uuid, source, options).run()
+
+
+class _Export:
+    """One export: what the dataset has, what is to be written, and the commit."""
+
+    def __init__(
+        self, files: Files, uuid: str, source: TableSource, options: ExportOptions
+    ) -> None:
+        self._files, self._uuid, self._source = files, uuid, source
+        self._state = _found(files, uuid)
+        self._record = load_record(files, self._state) if self._state is not None else None
+        self._present = source.files()
+        self._plan = self._planned(options)
+        self._replaces = self._state is None or bool(self._plan.anew)
+        self._layout = _chosen(options, self._state) if self._replaces else self._own(options)
+        self._schema = self._schema_of(self._layout)
+
+    def run(self) -> ExportResult:
+        written = self._write()
+        empty = WrittenRows((), {DEFAULT_TABLE: self._schema})
+        rows = combined_rows([empty, *written.values()])
+        rows = replace(rows, partition_keys=self._layout.partition_keys)
+        try:
+            committed = self._commit(rows, self._new_record(written))
+        except LakebedError as error:
+            if nothing_was_done(error):
+                discard(self._files, rows.partitions)
+            raise
+        return self._result(rows, committed)
+
+    def _planned(self, options: ExportOptions) -> ExportPlan:
+        return plan_export(
+            self._state,
+            self._record,
+            table_uuid=self._source.uuid,
+            files=self._present,
+            same_schema=self._state is not None and self._has_same_schema(options, self._state),
+            anew=options.anew,
         )
-    else:
-        require_same_layout(state, options.partition_keys, options.indexed)
-    warnings = tuple(misread_columns(schema, layout.partition_keys))
-    written = _write(files, uuid, source, layout, present, plan)
-    kept = record.files if record is not None and not plan.anew else {}
-    labels = {key: kept[key] for key in plan.kept} | {
-        key: tuple(part.label for part in rows.partitions) for key, rows in written.items()
-    }
-    export = ExportRecord(source.table, source.uuid, source.snapshot, labels)
-    rows = combined_rows([WrittenRows((), {DEFAULT_TABLE: schema}), *written.values()])
-    rows = replace(rows, partition_keys=layout.partition_keys)
-    try:
-        committed = _commit(files, uuid, state, record, rows, plan, layout, export)
-    except LakebedError as error:
-        if nothing_was_done(error):
-            discard(files, rows.partitions)
-        raise
-    gone = len(state.partitions) if state is not None and plan.anew else len(plan.removed)
-    return ExportResult(
-        uuid,
-        source.table,
-        source.snapshot,
-        len(plan.added),
-        len(rows.partitions),
-        gone,
-        len(committed.partitions),
-        plan.anew,
-        warnings,
-    )
 
+    def _has_same_schema(self, options: ExportOptions, state: DatasetState) -> bool:
+        if state.tables != (DEFAULT_TABLE,):
+            return False
+        schema = self._schema_of(_chosen(replace(options, partition_keys=None), state))
+        present = load_schema(self._files, state, DEFAULT_TABLE)
+        return schema_text(present) == schema_text(schema)
 
-def _commit(
-    files: Files,
-    uuid: str,
-    before: DatasetState | None,
-    record: ExportRecord | None,
-    rows: WrittenRows,
-    plan: ExportPlan,
-    layout: DatasetOptions,
-    export: ExportRecord,
-) -> DatasetState:
-    path = new_record_path(uuid)
-    named = replace(layout, metadata={**layout.metadata, EXPORT: path})
-    if before is not None and plan.nothing and record and record.snapshot == export.snapshot:
-        return before
-    files.create(path, record_document(export))
-    try:
-        if before is None:
-            return commit_new(files, uuid, rows, options=named)
-        if plan.anew:
-            return commit(files, uuid, replacing_all(files, rows, named))
-        return commit(files, uuid, _changing(files, before, rows, plan, layout, path))
-    except LakebedError as error:
-        if nothing_was_done(error):
-            files.delete(path)
-        raise
+    def _own(self, options: ExportOptions) -> DatasetOptions:
+        """The layout of a dataset that the export adds to; another one is refused."""
+        assert self._state is not None  # noqa: S101 - what does not exist is replaced
+        require_same_layout(self._state, options.partition_keys, options.indexed)
+        return _chosen(ExportOptions(strings=options.strings), self._state)
 
+    def _schema_of(self, layout: DatasetOptions) -> Any:
+        schema = _storable(self._source.schema)
+        return table_schema(schema, layout.partition_keys, strings=layout.strings)
 
-def _changing(
-    files: Files,
-    before: DatasetState,
-    rows: WrittenRows,
-    plan: ExportPlan,
-    layout: DatasetOptions,
-    path: str,
-) -> Any:
-    def change(state: DatasetState, made: UncommittedFiles) -> DatasetState:
-        if state.partitions.keys() != before.partitions.keys():
+    def _write(self) -> dict[str, WrittenRows]:
+        """The rows of each added file, as partitions of their own."""
+        written: dict[str, WrittenRows] = {}
+        spec = self._layout.spec(self._uuid)
+        try:
+            for key in self._plan.added:
+                written[key] = write_rows(self._files, spec, self._source.rows(self._present[key]))
+        except BaseException:
+            discard(self._files, [part for rows in written.values() for part in rows.partitions])
+            raise
+        return written
+
+    def _new_record(self, written: Mapping[str, WrittenRows]) -> ExportRecord:
+        known = self._record.files if self._record is not None else {}
+        labels = {
+            key: tuple(part.label for part in rows.partitions) for key, rows in written.items()
+        }
+        kept = {key: known[key] for key in self._plan.kept}
+        source = self._source
+        return ExportRecord(source.table, source.uuid, source.snapshot, {**kept, **labels})
+
+    def _commit(self, rows: WrittenRows, record: ExportRecord) -> DatasetState:
+        if self._state is not None and self._plan.nothing and record == self._record:
+            return self._state
+        path = new_record_path(self._uuid)
+        self._files.create(path, record_document(record))
+        try:
+            return self._committed(rows, path)
+        except LakebedError as error:
+            if nothing_was_done(error):
+                self._files.delete(path)
+            raise
+
+    def _committed(self, rows: WrittenRows, path: str) -> DatasetState:
+        named = replace(self._layout, metadata={**self._layout.metadata, EXPORT: path})
+        if self._state is None:
+            return commit_new(self._files, self._uuid, rows, options=named)
+        if self._plan.anew:
+            return commit(self._files, self._uuid, replacing_all(self._files, rows, named))
+        return commit(self._files, self._uuid, partial(self._changed, rows, path, self._state))
+
+    def _changed(
+        self,
+        rows: WrittenRows,
+        path: str,
+        expected: DatasetState,
+        state: DatasetState,
+        made: UncommittedFiles,
+    ) -> DatasetState:
+        if state.partitions.keys() != expected.partitions.keys():
             raise NameTaken(
                 f"the dataset {state.uuid!r} was changed by others during the export.",
                 where=state.uuid,
                 next="Export again once they are done.",
             )
         return updated_state(
-            files,
+            self._files,
             state,
             made,
             rows,
-            known={DEFAULT_TABLE: load_schema(files, state, DEFAULT_TABLE)},
-            scope=ScopeResult(removed=plan.removed),
+            known={DEFAULT_TABLE: load_schema(self._files, state, DEFAULT_TABLE)},
+            scope=ScopeResult(removed=self._plan.removed),
             indexed=tuple(state.indices),
             metadata={EXPORT: path},
-            strings=layout.strings,
+            strings=self._layout.strings,
         )
 
-    return change
-
-
-def _write(
-    files: Files,
-    uuid: str,
-    source: TableSource,
-    layout: DatasetOptions,
-    present: Mapping[str, Any],
-    plan: ExportPlan,
-) -> dict[str, WrittenRows]:
-    """The rows of each added file, as partitions of their own."""
-    written: dict[str, WrittenRows] = {}
-    try:
-        for key in plan.added:
-            written[key] = write_rows(files, layout.spec(uuid), source.rows(present[key]))
-    except BaseException:
-        discard(files, [part for rows in written.values() for part in rows.partitions])
-        raise
-    return written
+    def _result(self, rows: WrittenRows, committed: DatasetState) -> ExportResult:
+        before = len(self._state.partitions) if self._state is not None else 0
+        return ExportResult(
+            self._uuid,
+            self._source.table,
+            self._source.snapshot,
+            len(self._plan.added),
+            len(rows.partitions),
+            before if self._plan.anew else len(self._plan.removed),
+            len(committed.partitions),
+            self._plan.anew,
+            tuple(misread_columns(self._schema, self._layout.partition_keys)),
+        )
 
 
 def _found(files: Files, uuid: str) -> DatasetState | None:
@@ -192,13 +208,6 @@ def _found(files: Files, uuid: str) -> DatasetState | None:
         return load_state(files, uuid)
     except UnknownName:
         return None
-
-
-def _layout(state: DatasetState | None, options: ExportOptions) -> DatasetOptions:
-    """The dataset's own layout, or that of a new one."""
-    if state is None:
-        return _chosen(options, None)
-    return DatasetOptions(state.partition_keys, tuple(state.indices), strings=options.strings)
 
 
 def _chosen(options: ExportOptions, state: DatasetState | None) -> DatasetOptions:
@@ -210,12 +219,6 @@ def _chosen(options: ExportOptions, state: DatasetState | None) -> DatasetOption
         tuple(own_indices if indexed is None else indexed),
         strings=options.strings,
     )
-
-
-def _same_schema(files: Files, state: DatasetState, schema: Any) -> bool:
-    if state.tables != (DEFAULT_TABLE,):
-        return False
-    return schema_text(load_schema(files, state, DEFAULT_TABLE)) == schema_text(schema)
 
 
 def _storable(schema: Any) -> Any:

@@ -27,7 +27,7 @@ from lakebed.kartothek.writing.options import DEFAULTS, DatasetOptions
 from lakebed.kartothek.writing.partition_files import discard
 from lakebed.kartothek.writing.rows import WrittenRows, write_rows
 from lakebed.kartothek.writing.scope import ScopeResult
-from lakebed.kartothek.writing.update import updated_state
+from lakebed.kartothek.writing.update import restore_schemas, updated_state
 from lakebed.ports.files.files import Files
 
 
@@ -87,6 +87,7 @@ def commit_new(
         try:
             return create_state(files, state, format=options.format)
         except FileExists:
+            restore_schemas(files, load_state(files, uuid))
             raise _taken(files, uuid) from None
 
 

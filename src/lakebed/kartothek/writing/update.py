@@ -7,7 +7,13 @@ from typing import Any
 from lakebed.errors import BadBatch
 from lakebed.kartothek.format.column_types import StringProfile
 from lakebed.kartothek.format.names import schema_path
-from lakebed.kartothek.format.schemas import combined_schema, schema_file, schema_text
+from lakebed.kartothek.format.pandas_metadata import with_pandas_metadata
+from lakebed.kartothek.format.schemas import (
+    combined_schema,
+    parse_schema_text,
+    schema_file,
+    schema_text,
+)
 from lakebed.kartothek.format.state import DatasetState
 from lakebed.kartothek.reading.states import find_schema, load_schema
 from lakebed.kartothek.writing.commit import UncommittedFiles
@@ -69,6 +75,14 @@ def write_schemas(files: Files, state: DatasetState, schemas: Mapping[str, Any])
     for name, schema in schemas.items():
         if state.schemas.get(name) != schema_text(schema):
             files.write(schema_path(state.uuid, name), schema_file(schema))
+
+
+def restore_schemas(files: Files, state: DatasetState) -> None:
+    """Write the files of a state's schemas again, which another creator may have replaced."""
+    for name, text in state.schemas.items():
+        path = schema_path(state.uuid, name)
+        schema = with_pandas_metadata(parse_schema_text(text, path=path))
+        files.write(path, schema_file(schema))
 
 
 def known_schemas(files: Files, state: DatasetState, tables: Iterable[str]) -> dict[str, Any]:
