@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from lakebed.errors import RunFailed
-from lakebed.ports import RUN_ID, Compute, Field, FileGroup, UnreadableFiles
+from lakebed.ports import RUN_ID, Compute, Field, FileGroup, SeenRows, UnreadableFiles
 
 NAMED = "SELECT * FROM VALUES (1L, 'a'), (2L, 'b') AS s(id, v)"
 ID_V = (Field("id", "bigint"), Field("v", "string"))
@@ -135,6 +135,30 @@ def landing_files_are_inferred_checked_and_read(compute: Compute, folder: Path) 
     assert (compute.fields(empty), rows(compute, empty)) == (wanted, [])
 
 
+def landing_rows_are_checked_by_the_job_that_reads_them_or_not_at_all(
+    compute: Compute, folder: Path
+) -> None:
+    (folder / "c.csv").write_text("id,v\n1,a\n2,\n3,\ufffd\n")
+    (folder / "d.csv").write_text("id,at\n4,2024-01-01\n")
+    groups = [
+        FileGroup("csv", (f"file://{folder}/c.csv",), CSV, ID_V),
+        FileGroup("csv", (f"file://{folder}/d.csv",), CSV, (ID_V[0], Field("at", "timestamp"))),
+    ]
+    if not compute.landing.observes:
+        return
+    observed = compute.landing.read_observed(groups, ID_V)
+    table = "lake.shop.silver.observed"
+    compute.create_view(observed.frame, "observed")
+    some = compute.query("SELECT id FROM observed WHERE id > 3")
+    compute.create_table(some, table, location=None, properties={})
+    assert rows(compute, f"SELECT * FROM {table}") == [(4,)]
+    assert observed.seen() == (SeenRows(3, 1, 0, (3, 2)), SeenRows(1, 0, 1, (1, 1)))
+    unread = compute.landing.read_observed(groups, ID_V)
+    compute.create_view(unread.frame, "unread")
+    compute.append(compute.query("SELECT id FROM unread WHERE 1 = 0"), table)
+    assert unread.seen() is None
+
+
 def unreadable_landing_files_are_reported_not_raised(compute: Compute, folder: Path) -> None:
     (folder / "torn.parquet").write_bytes(b"PAR1 and nothing else")
     torn = FileGroup("parquet", (f"file://{folder}/torn.parquet",), {}, ID_V)
@@ -151,6 +175,7 @@ CONTRACT: tuple[Callable[[Compute, Path], None], ...] = (
     rows_that_match_a_condition_are_replaced_in_one_commit,
     a_frame_is_computed_once_into_files,
     landing_files_are_inferred_checked_and_read,
+    landing_rows_are_checked_by_the_job_that_reads_them_or_not_at_all,
     unreadable_landing_files_are_reported_not_raised,
 )
 

@@ -54,6 +54,13 @@ class Scripted:
     def read(self, groups: Sequence[FileGroup], fields: Sequence[Field]) -> Any:
         return [path for group in groups for path in group.paths] if groups else list(fields)
 
+    @property
+    def observes(self) -> bool:
+        return False
+
+    def read_observed(self, groups: Sequence[FileGroup], fields: Sequence[Field]) -> Any:
+        raise NotImplementedError
+
 
 def landed(count: int) -> tuple[MemoryFiles, list[FileInfo]]:
     files = MemoryFiles()

@@ -140,6 +140,13 @@ class Values:
     def read(self, groups: Sequence[FileGroup], fields: Sequence[Field]) -> Any:
         return fields[0].type
 
+    @property
+    def observes(self) -> bool:
+        return False
+
+    def read_observed(self, groups: Sequence[FileGroup], fields: Sequence[Field]) -> Any:
+        raise NotImplementedError
+
 
 def _shown(value: str) -> str:
     return (

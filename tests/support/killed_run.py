@@ -1,8 +1,9 @@
 """Runs a lake's pipelines in a process of its own and kills it (SIGKILL) at a step boundary, or
 between two effects of a step.
 
-`killed_run.py LAKE WHEN STEP`, and as options `full_refresh`, `together`. WHEN is `before`,
-`after`, or the number of the effect before which the process dies.
+`killed_run.py LAKE WHEN STEP`, and as options `full_refresh`, `together`, and `second` to die when the
+step is reached a second time. WHEN is `before`, `after`, or the number of the effect before which
+the process dies.
 """
 
 import os
@@ -18,9 +19,10 @@ from tests.support.effects import Effects
 def main() -> None:
     place, when, step = sys.argv[1:4]
     watched: list[Effects] = []
+    reached_before = iter([True] if "second" in sys.argv else [])
 
     def die(run_id: str, reached: RunStep, moment: str) -> None:
-        if reached.kind == step and moment == when:
+        if reached.kind == step and moment == when and not next(reached_before, False):
             os.kill(os.getpid(), signal.SIGKILL)
         if reached.kind == step and when.isdigit() and not watched:
             watched.append(Effects(int(when)))

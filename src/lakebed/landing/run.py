@@ -1,40 +1,33 @@
-"""A run and its zone: freeze the files, read them with every row accounted for, check them again
-before publishing.
-"""
+"""The rows of a zone's files, every one accounted for."""
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from lakebed.errors import BadFiles, FileMissing, FilesChanged
 from lakebed.landing.archive import quarantine_files
-from lakebed.landing.checking.check import CheckedFiles, check
-from lakebed.landing.checking.frames import frame_of
+from lakebed.landing.checking.check import check
+from lakebed.landing.checking.frames import frame_of, observed_frame
+from lakebed.landing.checking.outcome import CheckedFiles
+from lakebed.landing.checking.propose import Proposal, propose
 from lakebed.landing.checking.read_groups import Address
 from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, RememberedTypes
 from lakebed.landing.formats.sniff import sniff_all
 from lakebed.landing.formats.sniffed import BadFile, SniffedFile
-from lakebed.landing.plan import data_files, not_consumed
 from lakebed.landing.spec import ZoneSpec
 from lakebed.names import ZoneName
-from lakebed.ports import ConsumedFile, FileInfo, Files, Frame, LandingReader, QuarantinedFile
+from lakebed.ports import (
+    FileInfo,
+    Files,
+    Frame,
+    LandingReader,
+    ObservedRows,
+    QuarantinedFile,
+)
+from lakebed.settings import DATA
 from lakebed.types import ColumnType
 
-_AT_ONCE = 8
 _SHOWN = 10
-
-
-@dataclass(frozen=True)
-class FrozenFiles:
-    """The files of a zone that a run reads, and those that wait because they are still being
-    written.
-    """
-
-    zone: ZoneName
-    files: tuple[FileInfo, ...]
-    waiting: tuple[FileInfo, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -47,41 +40,11 @@ class ZoneRows:
     set_aside: tuple[QuarantinedFile, ...] = ()
     # rows of quarantined files, where they could be counted
     rejected: Mapping[str, int | None] = field(default_factory=dict)
-    # the outcome of checking all rows
+    # the outcome of checking all rows; until `prove` has been called, what it is if all are good
     checked: CheckedFiles | None = field(default=None, repr=False)
-
-
-def freeze(
-    files: Files,
-    zone: ZoneName,
-    spec: ZoneSpec,
-    *,
-    pattern: str | None = None,
-    consumed: Iterable[ConsumedFile] = (),
-    now: Callable[[], datetime] = lambda: datetime.now(UTC),
-    sleep: Callable[[float], None] = time.sleep,
-) -> FrozenFiles:
-    """List a zone.
-
-    If files are younger than `settle_seconds`, wait and list again: those that changed must wait.
-    """
-
-    def listed() -> tuple[FileInfo, ...]:
-        return data_files(files.list(zone.folder), zone, pattern=pattern, spec=spec)
-
-    taken = tuple(consumed)
-    seen = not_consumed(listed(), taken)
-    settled = now() - timedelta(seconds=spec.settle_seconds)
-    young = [file for file in seen if file.modified > settled]
-    if young:
-        oldest = min(
-            spec.settle_seconds, max((file.modified - settled).total_seconds() for file in young)
-        )
-        sleep(oldest)
-        later = {(file.path, file.etag, file.size) for file in listed()}
-    changing = {file.path for file in young if (file.path, file.etag, file.size) not in later}
-    held = tuple(file for file in seen if file.path in changing)
-    return FrozenFiles(zone, tuple(file for file in seen if file not in held), held)
+    # Where the job that reads the rows checks them: to be called once it has ended. None as answer
+    # means that the files must be checked before their rows are used.
+    prove: Callable[[], CheckedFiles | None] | None = field(default=None, repr=False)
 
 
 def open_zone(
@@ -95,9 +58,13 @@ def open_zone(
     run_id: str,
     keep: bool = False,
     remembered: RememberedTypes = NOTHING_REMEMBERED,
+    in_one_pass: bool = False,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> ZoneRows:
     """The rows of the chosen files. Every file is checked first; one bad row makes its file bad.
+
+    With `in_one_pass`, files that look good are left to be checked by the job that reads their
+    rows, where that is possible: the answer then has `prove`.
 
     A file of 0 bytes has no rows, unless the zone calls it bad. Columns have the `remembered`
     types.
@@ -109,6 +76,13 @@ def open_zone(
     empty = {file.path: 0 for file in chosen if not file.size and spec.empty_file == "no_rows"}
     sniffed = _sniffed(files, zone, [file for file in chosen if file.path not in empty], spec)
     good = [one for one in sniffed if isinstance(one, SniffedFile)]
+    if in_one_pass and reader.observes and len(good) == len(sniffed):
+        folder = f"{DATA}/staging/{run_id}/samples"
+        proposal = propose(
+            reader, files, good, spec, address=address, remembered=remembered, folder=folder
+        )
+        if proposal:
+            return _to_be_proved(chosen, proposal, observed_frame(reader, proposal, address))
     checked = check(reader, files, good, spec, address=address, remembered=remembered)
     bad = (*(one for one in sniffed if isinstance(one, BadFile)), *_counted(checked.bad, good))
     if bad and (keep or spec.on_bad_file == "fail"):
@@ -124,6 +98,15 @@ def open_zone(
         aside,
         {one.file.path: one.rows for one in bad},
         checked,
+    )
+
+
+def _to_be_proved(chosen: tuple[FileInfo, ...], proposal: Proposal, read: ObservedRows) -> ZoneRows:
+    return ZoneRows(
+        read.frame,
+        chosen,
+        checked=proposal.outcome(),
+        prove=lambda: proposal.proved(read.seen()),
     )
 
 
@@ -145,19 +128,6 @@ def infer_zone_types(
         spec,
         address=address,
     ).learned
-
-
-def require_unchanged(files: Files, frozen: Iterable[FileInfo]) -> None:
-    """Before publishing: `FilesChanged` if a file is no longer the one that was read."""
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        other = [path for path in pool.map(lambda file: _changed(files, file), frozen) if path]
-    if other:
-        raise FilesChanged(
-            f"{_listed(other)} changed or disappeared after"
-            f" {'it was' if len(other) == 1 else 'they were'} read.",
-            safe="Nothing was published.",
-            next="Run it again: the files will be read as they are then.",
-        )
 
 
 def _sniffed(
@@ -193,13 +163,6 @@ def _counted(bad: Iterable[BadFile], sniffed: Iterable[SniffedFile]) -> tuple[Ba
     )
 
 
-def _changed(files: Files, file: FileInfo) -> str:
-    try:
-        return "" if files.info(file.path).etag == file.etag else file.path
-    except FileMissing:
-        return file.path
-
-
 def _refusal(bad: Sequence[BadFile], zone: ZoneName, spec: ZoneSpec) -> BadFiles:
     told = "; ".join(f"{one.file.path}: {one.reason}" for one in bad[:_SHOWN])
     more = f"; and {len(bad) - _SHOWN} more" if len(bad) > _SHOWN else ""
@@ -223,10 +186,4 @@ def _left_to_others(bad: Sequence[BadFile], zone: ZoneName) -> BadFiles:
             "Let this table widen its columns (on_schema_change: append), set types or nulls in"
             " zone.yaml, or remove the file."
         ),
-    )
-
-
-def _listed(paths: Sequence[str]) -> str:
-    return ", ".join(paths[:_SHOWN]) + (
-        f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
     )

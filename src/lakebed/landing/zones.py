@@ -13,10 +13,10 @@ from lakebed.errors import (
     near,
     suggestion,
 )
+from lakebed.landing.freeze import freeze
 from lakebed.landing.ledger import known_files
 from lakebed.landing.plan import QUARANTINE, REASON, SAMPLES
 from lakebed.landing.put import put_local_file, require_file_name
-from lakebed.landing.run import freeze
 from lakebed.landing.spec import read_zone_spec
 from lakebed.landing.zone_files import FileStates, Zone, ZoneReader, zone_columns
 from lakebed.names import ZoneName

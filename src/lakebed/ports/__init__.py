@@ -41,7 +41,14 @@ from lakebed.ports.catalog.tables import (
 from lakebed.ports.files.files import FileInfo, Files
 from lakebed.ports.rows.compute import Compute
 from lakebed.ports.rows.frames import Field, Frame
-from lakebed.ports.rows.landing_reader import FileGroup, FileRows, LandingReader, UnreadableFiles
+from lakebed.ports.rows.landing_reader import (
+    FileGroup,
+    FileRows,
+    LandingReader,
+    ObservedRows,
+    SeenRows,
+    UnreadableFiles,
+)
 from lakebed.ports.rows.local_session import LocalSession
 from lakebed.ports.rows.predicates import (
     Always,
@@ -147,6 +154,7 @@ __all__ = [
     "MetadataFile",
     "MovedFile",
     "Not",
+    "ObservedRows",
     "Operator",
     "OperatorProfile",
     "Or",
@@ -181,6 +189,7 @@ __all__ = [
     "ScanColumn",
     "ScanFile",
     "Scans",
+    "SeenRows",
     "SetProperties",
     "SetRef",
     "SetSchema",

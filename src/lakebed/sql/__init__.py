@@ -7,6 +7,7 @@ from lakebed.sql.condition import RowCondition, check_condition
 from lakebed.sql.filtering import FilteringQuery, read_filtering
 from lakebed.sql.lineage.lineage import ColumnSource, column_lineage
 from lakebed.sql.lineage.passing import NOTHING_PASSED, PassedColumns, passed_columns
+from lakebed.sql.lineage.whole import reads_every_row
 
 __all__ = [
     "NOTHING_PASSED",
@@ -22,5 +23,6 @@ __all__ = [
     "passed_columns",
     "read_change",
     "read_filtering",
+    "reads_every_row",
     "refuse_bare_count",
 ]

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.engines.files import FolderFiles
 from lakebed.engines.spark.landing.landing_reader import SparkLandingReader
-from lakebed.landing import ZoneRows, ZoneSpec, freeze, open_zone
+from lakebed.landing import (
+    NOTHING_REMEMBERED,
+    RememberedTypes,
+    ZoneRows,
+    ZoneSpec,
+    freeze,
+    open_zone,
+)
 from lakebed.names import ZoneName
 from lakebed.ports import Field, FileGroup, FileRows, Files, UnreadableFiles
 from lakebed.settings import Root
@@ -65,6 +72,8 @@ class Zone:
         *,
         pattern: str | None = None,
         keep: bool = False,
+        in_one_pass: bool = False,
+        remembered: RememberedTypes = NOTHING_REMEMBERED,
         meanwhile: Callable[[float], None] = time.sleep,
     ) -> Any:
         """Freeze and read; `meanwhile` happens while young files are watched."""
@@ -78,6 +87,8 @@ class Zone:
             address=self.root.at,
             run_id=RUN,
             keep=keep,
+            in_one_pass=in_one_pass,
+            remembered=remembered,
         )
 
     def by_id(self, landed: Any) -> list[tuple[Any, ...]]:

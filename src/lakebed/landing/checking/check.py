@@ -2,12 +2,13 @@
 wrong with others.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from lakebed.landing.checking.bad_files import BadFileSearch, files_of, restrict
 from lakebed.landing.checking.faults import describe_fault
 from lakebed.landing.checking.infer import Inference
+from lakebed.landing.checking.outcome import CheckedFiles, learned_types, plain_types
 from lakebed.landing.checking.read_groups import (
     Address,
     ReadGroup,
@@ -20,28 +21,13 @@ from lakebed.landing.checking.remembered_types import (
     ColumnTypes,
     RememberedTypes,
 )
-from lakebed.landing.formats.sniffed import BadFile, SniffedFile
+from lakebed.landing.formats.sniffed import SniffedFile
 from lakebed.landing.formats.verify import find_damage, line_of
 from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import FileInfo, FileRows, Files, LandingReader, UnreadableFiles
-from lakebed.types import ColumnType, kept_as
+from lakebed.types import ColumnType
 
 _Rows = Mapping[str, FileRows]
-
-
-@dataclass(frozen=True)
-class CheckedFiles:
-    """The outcome of checking all rows of the files."""
-
-    groups: tuple[ReadGroup, ...]  # good files only
-    target: Mapping[str, ColumnType]  # the columns that all rows get
-    rows: Mapping[str, int]  # of each good file
-    bad: tuple[BadFile, ...]
-    # types of the target known from values or earlier runs
-    learned: Mapping[str, ColumnType] = field(default_factory=dict)
-    widened: frozenset[str] = frozenset()  # casefolded names of columns whose type was widened
-    # casefolded names of columns that all JSON records have, if only as NULL
-    json_columns: frozenset[str] = frozenset()
 
 
 def check(
@@ -79,7 +65,7 @@ def check(
         settled = settled and target_types(groups, spec, empty=empty, taken=taken) == target
         if settled or spec.expected:
             counted = {file.path: rows[file.path].rows for file in files_of(good)}
-            learned = {} if spec.expected else _learned(good, target, empty, taken)
+            learned = {} if spec.expected else learned_types(good, target, empty, taken)
             also = frozenset(name.casefold() for name in taken.json_columns)
             return CheckedFiles(
                 good, target, counted, tuple(blame.bad.values()), learned, taken.widened, also
@@ -211,7 +197,7 @@ class _Checking:
 
     def _other_type(self, member: ReadGroup) -> str:
         """How the columns of a Parquet file differ from the zone's types; empty if they do not."""
-        unfit = self.inference.taken.unfit(_plain(member.types))
+        unfit = self.inference.taken.unfit(plain_types(member.types))
         for name, (known, _) in unfit.items():
             what = f"its column {name} is {member.types[name]}, and the zone's is {known}"
             return f"{what}; to have it read otherwise, set types: {{{name}: …}} in zone.yaml"
@@ -219,7 +205,9 @@ class _Checking:
 
     def _shown(self, member: ReadGroup) -> dict[str, ColumnType]:
         answer = (
-            _plain(member.types) if member.format == "parquet" else self.inference.shown(member)
+            plain_types(member.types)
+            if member.format == "parquet"
+            else self.inference.shown(member)
         )
         return {} if isinstance(answer, UnreadableFiles) else answer
 
@@ -261,27 +249,3 @@ def _without_values(
             if file.path in rows
         )
     )
-
-
-def _plain(types: Mapping[str, ColumnType]) -> dict[str, ColumnType]:
-    return {name: kept_as(type_) for name, type_ in types.items() if not type_.is_nested}
-
-
-def _learned(
-    groups: Iterable[ReadGroup],
-    target: Mapping[str, ColumnType],
-    empty: Collection[tuple[str, str]],
-    taken: ColumnTypes,
-) -> dict[str, ColumnType]:
-    """The columns whose types are known from values; types set in zone.yaml are not learned."""
-    shown = {
-        name.casefold()
-        for member in groups
-        for name in member.types
-        if (member.files[0].path, name) not in empty
-    }
-    return {
-        name: type_
-        for name, type_ in target.items()
-        if name.casefold() not in taken.said and (name.casefold() in shown or taken.of(name))
-    }

@@ -3,10 +3,19 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from lakebed.landing.checking.bad_files import restrict
-from lakebed.landing.checking.check import CheckedFiles
+from lakebed.landing.checking.outcome import CheckedFiles
+from lakebed.landing.checking.propose import Proposal
 from lakebed.landing.checking.read_groups import Address, ReadGroup, columns_to_read
 from lakebed.landing.spec import ZoneSpec
-from lakebed.ports import Field, FileInfo, Frame, LandingReader, UnreadableFiles
+from lakebed.ports import (
+    Field,
+    FileGroup,
+    FileInfo,
+    Frame,
+    LandingReader,
+    ObservedRows,
+    UnreadableFiles,
+)
 from lakebed.types import ColumnType
 
 
@@ -17,6 +26,11 @@ def frame_of(
     if not checked.groups and not spec.expected:
         return None
     return _read(reader, checked.groups, checked.target, address)
+
+
+def observed_frame(reader: LandingReader, proposal: Proposal, address: Address) -> ObservedRows:
+    """The rows of files that are checked by the job that reads them."""
+    return reader.read_observed(*_asked(proposal.groups, proposal.target, address))
 
 
 def frame_of_some(
@@ -55,5 +69,13 @@ def _read(
     target: Mapping[str, ColumnType],
     address: Address,
 ) -> Frame:
-    asked = [member.to_read(columns_to_read(member, target), address) for member in groups]
-    return reader.read(asked, [Field(name, str(type_)) for name, type_ in target.items()])
+    return reader.read(*_asked(groups, target, address))
+
+
+def _asked(
+    groups: Sequence[ReadGroup], target: Mapping[str, ColumnType], address: Address
+) -> tuple[list[FileGroup], list[Field]]:
+    return (
+        [member.to_read(columns_to_read(member, target), address) for member in groups],
+        [Field(name, str(type_)) for name, type_ in target.items()],
+    )

@@ -29,20 +29,30 @@ class Inference:
         """
         return tuple(typed for member in groups for typed in self._of(member))
 
-    def types(self, member: ReadGroup) -> dict[str, ColumnType] | UnreadableFiles:
-        """The types of a group's columns, by their names in the files."""
-        if member.format == "csv" and (expected := self.spec.expected):
-            folded = {name.casefold(): type_ for name, type_ in expected.items()}
-            return {name: folded[name.casefold()] for name in member.columns}
-        if member.format == "csv" and not self.spec.infer_types:
-            return {name: self.taken.of(name) or STRING for name in member.columns}
-        known = {name: type_ for name in member.columns if (type_ := self.taken.of(name))}
-        if member.format == "csv" and len(known) == len(member.columns):
+    def types(
+        self, member: ReadGroup, *, sample: ReadGroup | None = None
+    ) -> dict[str, ColumnType] | UnreadableFiles:
+        """The types of a group's columns, by their names in the files; where they must be inferred,
+        from the values of all its files or of a `sample`.
+        """
+        if (known := self.known(member)) is not None:
             return known
-        answer = self.shown(member)
+        answer = self.shown(sample or member)
         if member.format == "parquet" or isinstance(answer, UnreadableFiles):
             return answer
         return {name: read_as(self.taken.of(name), type_) for name, type_ in answer.items()}
+
+    def known(self, member: ReadGroup) -> dict[str, ColumnType] | None:
+        """The types of a group's columns, if they do not depend on values; else None."""
+        if member.format != "csv":
+            return None
+        if expected := self.spec.expected:
+            folded = {name.casefold(): type_ for name, type_ in expected.items()}
+            return {name: folded[name.casefold()] for name in member.columns}
+        if not self.spec.infer_types:
+            return {name: self.taken.of(name) or STRING for name in member.columns}
+        known = {name: type_ for name in member.columns if (type_ := self.taken.of(name))}
+        return known if len(known) == len(member.columns) else None
 
     def shown(self, member: ReadGroup) -> dict[str, ColumnType] | UnreadableFiles:
         """The types that the values of a group show, whatever its columns were taken for before."""
@@ -80,9 +90,7 @@ class Inference:
                 for typed in self.with_types(part)
             )
         typed = replace(member, types=answer)
-        wrong = (
-            wrong or _two_spellings(typed) or _nested(typed) or schema_difference(typed, self.spec)
-        )
+        wrong = wrong or type_fault(typed, self.spec)
         if not wrong:
             return (typed,)
         if member.format == "json" and len(member.files) > 1:  # perhaps only some of them
@@ -92,6 +100,11 @@ class Inference:
             )
         self.blame.mark_bad(member.files, wrong)
         return ()
+
+
+def type_fault(typed: ReadGroup, spec: ZoneSpec) -> str:
+    """Why files with columns of these types are bad; empty if they are not."""
+    return _two_spellings(typed) or _nested(typed) or schema_difference(typed, spec)
 
 
 def _nested(member: ReadGroup) -> str:

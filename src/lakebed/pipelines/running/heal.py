@@ -82,6 +82,12 @@ def undo_failed_run(record: RunRecord, services: RunServices, *, lease: Lease | 
         _restore(record.table, [record], services, leases=[lease] if lease else [])
 
 
+def take_back(record: RunRecord, services: RunServices, *, lease: Lease) -> None:
+    """Undo all that a run has done to its table so far, its branch included: it starts over."""
+    drop_leftovers(record, services)
+    _restore(record.table, [record], services, leases=[lease], branches=True)
+
+
 def read_log(run_id: str, services: RunServices) -> str:
     """What a run logged: on this machine, or kept in the bucket by another."""
     log = services.log(run_id)

@@ -1,7 +1,7 @@
 """What the steps of a run have produced so far: the only part of a run that changes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal
 
 from lakebed.landing import ZoneRows
@@ -22,6 +22,8 @@ class RunProgress:
     landed: dict[ZonePattern, ZoneRows] = field(default_factory=dict)
     # remembered: column → type
     zone_types: dict[ZonePattern, Mapping[str, str]] = field(default_factory=dict)
+    # files are checked before their rows are used, since writing at once has failed
+    careful: bool = False
     digests: dict[str, str] = field(default_factory=dict)  # of files, by path
     # The result.
     frame: Frame = None
@@ -47,3 +49,14 @@ class RunProgress:
     collected: list[tuple[Frame, tuple[Field, ...]]] = field(default_factory=list)
     # the hidden table has rows; at the end: the frame has the strategy's own columns
     replayed: bool = False
+
+    @property
+    def unproved(self) -> bool:
+        """Whether rows are used of files that may yet turn out to be bad."""
+        return any(landed.prove for landed in self.landed.values())
+
+    def start_over(self, record: RunRecord) -> None:
+        """Forget all that was done, and be careful."""
+        new = RunProgress(record, careful=True)
+        for one in fields(self):
+            setattr(self, one.name, getattr(new, one.name))

@@ -34,6 +34,7 @@ from lakebed.pipelines.running.publishing import create_view, publication_record
 from lakebed.pipelines.running.steps import branch, calculate, evolve, replay, write
 from lakebed.pipelines.running.steps.archiving import archive_zones
 from lakebed.pipelines.running.steps.gates import GATES_AT_ONCE, compiled_gates, log_verdict
+from lakebed.pipelines.running.steps.proving import prove_files, start_over
 from lakebed.ports import Phase, PublicationRecords, Verdict
 from lakebed.quality import GateQueries, run_gate
 from lakebed.tables import publish
@@ -41,8 +42,21 @@ from lakebed.work import Ended, Executor, Listener
 
 
 def prepare(run: ActiveRun) -> None:
-    """The steps before publishing; readers see none of it."""
-    _executor(run).execute_all(run.plan.prepare)
+    """The steps before publishing; readers see none of it.
+
+    While rows are used of files that may yet turn out to be bad, a failure says nothing about the
+    run: all is taken back, the files are checked, and good ones are written.
+    """
+    record = run.progress.record
+    try:
+        _executor(run).execute_all(run.plan.prepare)
+        prove_files(run)  # if no step has
+    except LakebedError as error:
+        if not run.progress.unproved:
+            raise
+        run.log.info("checking all files before their rows are written: %s", error)
+        start_over(run, record)
+        _executor(run).execute_all(run.plan.prepare)
 
 
 def publish_runs(runs: Sequence[ActiveRun], *, publication: str) -> None:

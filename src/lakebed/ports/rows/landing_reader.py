@@ -1,6 +1,6 @@
 """Reading landing files: their columns, their faults and their rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -40,8 +40,36 @@ class UnreadableFiles:
     path: str | None = None
 
 
+@dataclass(frozen=True)
+class SeenRows:
+    """What a job saw of a group's rows while it read them.
+
+    A job that reads them twice counts them twice: only whether a number is 0 is certain.
+    """
+
+    rows: int
+    # rows that need a closer look: a number may lose digits, or a text results from wrong bytes
+    doubtful: int = 0
+    years: int = 0  # rows with a time that a bare year would give
+    filled: tuple[int, ...] = ()  # the number of values in each column that are not NULL
+
+
+@dataclass(frozen=True)
+class ObservedRows:
+    """Rows that are checked by the job that reads them."""
+
+    frame: Frame
+    # What the first job saw in each group, once it has ended; None if the engine cannot tell.
+    seen: Callable[[], tuple[SeenRows, ...] | None]
+
+
 class LandingReader(Protocol):
     """Reads groups of landing files."""
+
+    @property
+    def observes(self) -> bool:
+        """Whether jobs tell what they saw in the rows of `read_observed`."""
+        ...
 
     def infer(self, group: FileGroup) -> tuple[Field, ...] | UnreadableFiles:
         """The columns that fit the values of the files, named as they are there."""
@@ -63,5 +91,11 @@ class LandingReader(Protocol):
         """The rows of all groups with exactly these columns; without groups, no row.
 
         A record that does not fit fails the job that reads it.
+        """
+        ...
+
+    def read_observed(self, groups: Sequence[FileGroup], fields: Sequence[Field]) -> ObservedRows:
+        """The same rows, of CSV or Parquet files; the job that reads them parses and counts every
+        value, whichever of them it needs.
         """
         ...

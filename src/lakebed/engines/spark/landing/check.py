@@ -4,7 +4,6 @@ them.
 
 import re
 from collections.abc import Sequence
-from functools import reduce
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -13,6 +12,12 @@ from lakebed.engines.spark.landing.faults import or_unreadable
 from lakebed.engines.spark.landing.infer import infer_columns
 from lakebed.engines.spark.landing.nulls import as_texts, with_nulls
 from lakebed.engines.spark.landing.reader import CORRUPT, as_stored, columns_text, load, reader_of
+from lakebed.engines.spark.landing.value_checks import (
+    count_any,
+    has_odd_sign,
+    loses_digits,
+    with_more_digits,
+)
 from lakebed.names import spark_identifier
 from lakebed.ports import Field, FileGroup, FileRows, UnreadableFiles
 from lakebed.settings import normalized_location
@@ -21,7 +26,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 _LONGEST_RECORD = 400
-_DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 # Values in a line; where the quick count fails (it does not know NaN), the reader's own rules
 # decide.
 _VALUES = (
@@ -99,7 +103,9 @@ def _records(session: "SparkSession", group: FileGroup) -> "DataFrame":
     from pyspark.sql import functions as f
 
     text = group.format != "parquet"
-    columns = [_widened(column) for column in group.columns] if text else list(group.columns)
+    columns = (
+        [with_more_digits(column) for column in group.columns] if text else list(group.columns)
+    )
     frame = _permissive(session, group, columns) if text else _parquet(session, group)
     texts = [
         column for column in group.columns if group.format == "csv" and column.type == "string"
@@ -107,13 +113,13 @@ def _records(session: "SparkSession", group: FileGroup) -> "DataFrame":
     return _summed(
         frame,
         corrupt=f.count(CORRUPT) if text else f.lit(0),
-        rounded=_count_any(
+        rounded=count_any(
             [
-                _loses_digits(column, wide)
+                loses_digits(column, wide)
                 for column, wide in zip(group.columns, columns, strict=True)
             ]
         ),
-        suspect=_count_any([_has_odd_sign(column) for column in texts]),
+        suspect=count_any([has_odd_sign(column) for column in texts]),
         filled=f.array(*(f.count(spark_identifier(column.name)) for column in group.columns)),
     )
 
@@ -172,43 +178,3 @@ def _parquet(session: "SparkSession", group: FileGroup) -> "DataFrame":
 
 def _file_path(frame: "DataFrame") -> "Column":
     return frame.metadataColumn("_metadata")["file_path"].alias("path")
-
-
-def _widened(column: Field) -> Field:
-    """A decimal with room for digits that the column would round away."""
-    found = _DECIMAL.fullmatch(column.type)
-    if not found:
-        return column
-    whole, scale = int(found[1]) - int(found[2]), int(found[2])
-    return Field(column.name, f"decimal(38,{min(38 - whole, scale + 18)})")
-
-
-def _loses_digits(column: Field, wide: Field) -> "Column | None":
-    from pyspark.sql import functions as f
-
-    if column == wide:
-        return None
-    name = spark_identifier(column.name)
-    return f.expr(
-        f"{name} IS NOT NULL AND NOT ({name} <=> CAST(try_cast({name} AS {column.type}) AS"
-        f" {wide.type}))"
-    )
-
-
-def _has_odd_sign(column: Field) -> "Column":
-    """Whether a text has a replacement character, for bytes that are invalid in the encoding, or a
-    NUL.
-    """
-    from pyspark.sql import functions as f
-
-    name = f.col(spark_identifier(column.name))
-    return f.contains(name, f.lit("\ufffd")) | f.contains(name, f.lit("\0"))
-
-
-def _count_any(conditions: "Sequence[Column | None]") -> "Column":
-    from pyspark.sql import functions as f
-
-    told = [
-        f.coalesce(condition, f.lit(False)) for condition in conditions if condition is not None
-    ]
-    return f.count_if(reduce(lambda one, other: one | other, told)) if told else f.lit(0)

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 from lakebed.engines.spark.failures import answering
 from lakebed.engines.spark.frame_columns import conform, union
 from lakebed.engines.spark.landing.check import check_files, corrupt_records, infer_files
+from lakebed.engines.spark.landing.observe import can_observe, read_observed
 from lakebed.engines.spark.landing.reader import read_group
 from lakebed.names import spark_identifier
-from lakebed.ports import Field, FileGroup, FileRows, UnreadableFiles
+from lakebed.ports import Field, FileGroup, FileRows, ObservedRows, UnreadableFiles
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -42,3 +43,11 @@ class SparkLandingReader:
                 f"CAST(NULL AS {field.type}) AS {spark_identifier(field.name)}" for field in fields
             )
             return self._spark.sql(f"SELECT {columns} WHERE 1 = 0")
+
+    @property
+    def observes(self) -> bool:
+        return can_observe(self._spark)
+
+    def read_observed(self, groups: Sequence[FileGroup], fields: Sequence[Field]) -> ObservedRows:
+        with answering():
+            return read_observed(self._spark, groups, fields)

@@ -12,6 +12,7 @@ from lakebed.pipelines.running.heal import undo_failed_run
 from lakebed.pipelines.running.steps.calculate import at_source
 from lakebed.pipelines.running.steps.evolve import arrangement_of_new, present_fields
 from lakebed.pipelines.running.steps.merge import merge
+from lakebed.pipelines.running.steps.proving import prove_files
 from lakebed.pipelines.running.steps.strategy_checks import (
     LONGEST_MESSAGE,
     counted,
@@ -59,6 +60,7 @@ def compute_stage(run: ActiveRun) -> None:
             properties=placement.temporary_properties(),
         ),
     )
+    prove_files(run)
     # its frame may be another session's, whose snapshots would not carry the run's id
     if run.options.manual_change:
         progress.frame = run.compute.query(f"SELECT * FROM {run.stage.spark}")
@@ -153,6 +155,7 @@ def write(run: ActiveRun) -> None:
         progress.record = replace(progress.record, rows={"result": progress.result_rows or 0})
         return
     at_source(progress.compiled, lambda: _write(run))
+    prove_files(run)
     made = run.made
     summary = dict(made.summary) if made else {}
     if progress.result_rows is None:

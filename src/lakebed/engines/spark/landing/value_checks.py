@@ -1,0 +1,73 @@
+"""What Spark's readers accept without a word: digits that are lost, bytes that mean nothing."""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lakebed.names import spark_identifier
+from lakebed.ports import Field
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+_DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
+
+
+def with_more_digits(column: Field) -> Field:
+    """A decimal with room for digits that the column would round away."""
+    found = _DECIMAL.fullmatch(column.type)
+    if not found:
+        return column
+    whole, scale = int(found[1]) - int(found[2]), int(found[2])
+    return Field(column.name, f"decimal(38,{min(38 - whole, scale + 18)})")
+
+
+def loses_digits(column: Field, wide: Field) -> "Column | None":
+    """Whether a number has digits that its column does not keep; None if that cannot happen."""
+    from pyspark.sql import functions as f
+
+    if column == wide:
+        return None
+    name = spark_identifier(column.name)
+    return f.expr(
+        f"{name} IS NOT NULL AND NOT ({name} <=> CAST(try_cast({name} AS {column.type}) AS"
+        f" {wide.type}))"
+    )
+
+
+def has_odd_sign(column: Field) -> "Column":
+    """Whether a text has a replacement character, for bytes that are invalid in the encoding, or a
+    NUL.
+    """
+    from pyspark.sql import functions as f
+
+    name = f.col(spark_identifier(column.name))
+    return f.contains(name, f.lit("\ufffd")) | f.contains(name, f.lit("\0"))
+
+
+def count_any(conditions: "Sequence[Column | None]") -> "Column":
+    """The number of rows for which any of the conditions holds."""
+    from pyspark.sql import functions as f
+
+    told = [
+        f.coalesce(condition, f.lit(False)) for condition in conditions if condition is not None
+    ]
+    return f.count_if(_any_of(told)) if told else f.lit(0)
+
+
+def _any_of(conditions: "Sequence[Column]") -> "Column":
+    """Joined by halves: a chain of a thousand is nested too deeply for Spark."""
+    if len(conditions) == 1:
+        return conditions[0]
+    middle = len(conditions) // 2
+    return _any_of(conditions[:middle]) | _any_of(conditions[middle:])
+
+
+def begins_a_year(column: Field) -> "Column":
+    """Whether a time is the first moment of a year, as which Spark reads a number of four
+    digits.
+    """
+    from pyspark.sql import functions as f
+
+    name = f.col(spark_identifier(column.name))
+    return name == f.date_trunc("year", name)

@@ -1,0 +1,77 @@
+"""The beginnings of some large CSV files, from which types are proposed."""
+
+import csv
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from lakebed.landing.checking.read_groups import ReadGroup
+from lakebed.landing.formats.csv_text import LINE_BREAK, CsvDialect
+from lakebed.landing.formats.streams import head
+from lakebed.landing.spec import ZoneSpec
+from lakebed.ports import FileInfo, Files
+
+SMALL = 4 * 1024 * 1024  # so many bytes are inferred from all values
+_FILES = 4
+_HEAD = 256 * 1024
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Copies of the first lines of some of a group's files, and the columns that have a value
+    there.
+    """
+
+    group: ReadGroup
+    filled: frozenset[str]
+
+
+def take_sample(files: Files, member: ReadGroup, spec: ZoneSpec, *, folder: str) -> Sample | None:
+    """Copy the first lines of some files to a folder; None if a file has no lines to cut at."""
+    with ThreadPoolExecutor(_FILES) as pool:
+        parts = list(pool.map(lambda file: _first_lines(files, file), _some(member.files)))
+    if not all(parts):
+        return None
+    copies = [files.write(f"{folder}/sample-{place}.csv", part) for place, part in enumerate(parts)]
+    return Sample(member.of(copies), frozenset(_filled(member, parts, spec)))
+
+
+def _some(chosen: tuple[FileInfo, ...]) -> list[FileInfo]:
+    """The first, the last, and some between."""
+    if len(chosen) <= _FILES:
+        return list(chosen)
+    return [chosen[place * (len(chosen) - 1) // (_FILES - 1)] for place in range(_FILES)]
+
+
+def _first_lines(files: Files, file: FileInfo) -> bytes:
+    data, whole = head(files, file, gzipped=False, size=_HEAD)
+    return data if whole else data[: data.rfind(b"\n") + 1]
+
+
+def _filled(member: ReadGroup, parts: list[bytes], spec: ZoneSpec) -> Iterator[str]:
+    """The columns that certainly have a value."""
+    options, wanted = dict(member.options), dict(enumerate(member.columns))
+    signs = CsvDialect(options["sep"], options["quote"], options["escape"])
+    for part in parts:
+        text = part.decode(spec.encoding, "replace").removeprefix("\ufeff")
+        for record in _records(LINE_BREAK.split(text), signs):
+            is_header = spec.header and tuple(record) == member.columns
+            if is_header or len(record) != len(member.columns):
+                continue
+            for place in [one for one in wanted if _is_value(record[one], spec)]:
+                yield wanted.pop(place)
+            if not wanted:
+                return
+
+
+def _records(lines: list[str], signs: CsvDialect) -> Iterator[list[str]]:
+    """The records of lines that can be read on their own."""
+    for line in lines:
+        try:
+            yield from signs.records([line])
+        except csv.Error:
+            continue
+
+
+def _is_value(text: str, spec: ZoneSpec) -> bool:
+    return text != spec.null and any(sign.isalnum() for sign in text)

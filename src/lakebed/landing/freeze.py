@@ -1,0 +1,86 @@
+"""The files of a zone that a run reads: listed once, and the same when it publishes."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from lakebed.errors import FileMissing, FilesChanged
+from lakebed.landing.plan import data_files, not_consumed
+from lakebed.landing.spec import ZoneSpec
+from lakebed.names import ZoneName
+from lakebed.ports import ConsumedFile, FileInfo, Files
+
+_AT_ONCE = 8
+_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class FrozenFiles:
+    """The files of a zone that a run reads, and those that wait because they are still being
+    written.
+    """
+
+    zone: ZoneName
+    files: tuple[FileInfo, ...]
+    waiting: tuple[FileInfo, ...] = ()
+
+
+def freeze(
+    files: Files,
+    zone: ZoneName,
+    spec: ZoneSpec,
+    *,
+    pattern: str | None = None,
+    consumed: Iterable[ConsumedFile] = (),
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    sleep: Callable[[float], None] = time.sleep,
+) -> FrozenFiles:
+    """List a zone.
+
+    If files are younger than `settle_seconds`, wait and list again: those that changed must wait.
+    """
+
+    def listed() -> tuple[FileInfo, ...]:
+        return data_files(files.list(zone.folder), zone, pattern=pattern, spec=spec)
+
+    taken = tuple(consumed)
+    seen = not_consumed(listed(), taken)
+    settled = now() - timedelta(seconds=spec.settle_seconds)
+    young = [file for file in seen if file.modified > settled]
+    if young:
+        oldest = min(
+            spec.settle_seconds, max((file.modified - settled).total_seconds() for file in young)
+        )
+        sleep(oldest)
+        later = {(file.path, file.etag, file.size) for file in listed()}
+    changing = {file.path for file in young if (file.path, file.etag, file.size) not in later}
+    held = tuple(file for file in seen if file.path in changing)
+    return FrozenFiles(zone, tuple(file for file in seen if file not in held), held)
+
+
+def require_unchanged(files: Files, frozen: Iterable[FileInfo]) -> None:
+    """Before publishing: `FilesChanged` if a file is no longer the one that was read."""
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        other = [path for path in pool.map(lambda file: _changed(files, file), frozen) if path]
+    if other:
+        raise FilesChanged(
+            f"{_listed(other)} changed or disappeared after"
+            f" {'it was' if len(other) == 1 else 'they were'} read.",
+            safe="Nothing was published.",
+            next="Run it again: the files will be read as they are then.",
+        )
+
+
+def _changed(files: Files, file: FileInfo) -> str:
+    try:
+        return "" if files.info(file.path).etag == file.etag else file.path
+    except FileMissing:
+        return file.path
+
+
+def _listed(paths: Sequence[str]) -> str:
+    return ", ".join(paths[:_SHOWN]) + (
+        f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    )

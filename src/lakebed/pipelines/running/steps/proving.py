@@ -1,0 +1,29 @@
+"""Files that are checked by the job that writes their rows."""
+
+from dataclasses import replace
+
+from lakebed.errors import BadFiles
+from lakebed.pipelines.running.active_run import ActiveRun
+from lakebed.pipelines.running.heal import take_back
+from lakebed.ports import RunRecord
+
+
+def prove_files(run: ActiveRun) -> None:
+    """Rows have been written: ask whether all were good.
+
+    `BadFiles` if that is not certain; the run then starts over.
+    """
+    for key, landed in run.progress.landed.items():
+        if landed.prove is None:
+            continue
+        checked = landed.prove()
+        if checked is None:
+            raise BadFiles("not all values were as they seemed.", where=str(key[0]))
+        run.progress.landed[key] = replace(landed, checked=checked, prove=None)
+
+
+def start_over(run: ActiveRun, record: RunRecord) -> None:
+    """Take back what was written; the files will be checked before their rows are used."""
+    take_back(run.progress.record, run.services, lease=run.held.require())
+    run.services.records.write(record)
+    run.progress.start_over(record)

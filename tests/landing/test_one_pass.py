@@ -1,0 +1,245 @@
+"""Files that the job which reads their rows checks: Spark's answers are those that checking all files
+first would give.
+"""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from lakebed.engines.spark.failures import answering
+from lakebed.engines.spark.landing.value_checks import count_any, has_odd_sign
+from lakebed.errors import LakebedError
+from lakebed.landing import NOTHING_REMEMBERED, CheckedFiles, RememberedTypes, ZoneRows
+from lakebed.ports import Field, FileGroup, UnreadableFiles
+from lakebed.types import parse_type
+from tests.support.lakes.landing_zones import SparkReader, Zone, folder_zone, parquet, zipped
+from tests.support.scale import SCALE, SEED
+
+pytestmark = pytest.mark.spark
+
+_TEXTS = (
+    "1 7 -3 +4 007 0 2147483648 -2147483649 9223372036854775808 1.5 .5 1. 1e3 1E400 NaN nan Infinity"
+    " inf -Inf 1d 1f 0x1 1_000 true TRUE false t yes 2024 1999 12024 20240131 2024-01 2024-01-31"
+    " 2024-1-3 0001-01-01 12024-01-01 2024-01-31T10:00:00 2024-01-31T10:00 2024-01-31T10:00:00Z"
+    " 2024-01-31T10:00:00.123456+02:00 2024-02-30 10:00 T10:00 now epoch x - ? \u0661 \uff12 null"
+)
+_BLANKS = ["", " ", " 1", "1 ", " 1.5 ", "2024-01-31 10:00:00", " 2024-01-31 ", "true "]
+VALUES = [*_TEXTS.split(), *_BLANKS]
+ALIKE = [
+    ["1", "7", "-3", "+4", "007", "0"],
+    ["1", "2147483648", "-5"],
+    ["1.5", "1", "NaN", "1e3", "-Inf", "1d"],
+    ["true", "FALSE", "True"],
+    ["2024-01-31", "2023-12-01"],
+    ["2024-01-31T10:00:00", "2024-01-31 10:00", "2024-01-31"],
+    ["x", "7", "1.5", "true", "2024-01-31"],
+]
+
+
+def column(draw: Random) -> tuple[list[str], list[str]]:
+    """The values of a column that a sample shows, and the others: mostly of one kind."""
+    kind = draw.choice(ALIKE)
+    more = [*kind, draw.choice(VALUES)] if draw.random() < 0.6 else kind
+    shown = [draw.choice([*kind, "", draw.choice(VALUES)]) for _ in range(draw.randint(1, 3))]
+    return shown, [draw.choice([*more, ""]) for _ in range(draw.randint(1, 4))]
+
+
+def text(columns: Sequence[Sequence[str]]) -> str:
+    rows = range(max(map(len, columns)))
+    lines = [",".join(one[row] if row < len(one) else "" for one in columns) for row in rows]
+    return "\n".join([",".join(f"c{place}" for place in range(len(columns))), *lines]) + "\n"
+
+
+def test_if_all_values_fit_what_a_sample_shows_then_all_values_show_the_same(zone: Zone) -> None:
+    """Each column is a case of its own. The types that are taken from samples are those that
+    inference over all values finds; today's inference is the oracle.
+    """
+    draw = Random(SEED)
+    proved = sum(
+        samples_tell_the_truth(zone, [column(draw) for _ in range(40)]) for _ in range(SCALE)
+    )
+    assert proved
+
+
+def samples_tell_the_truth(zone: Zone, cases: Sequence[tuple[list[str], list[str]]]) -> int:
+    """The number of columns whose type is certain."""
+    first = zone.land("first.csv", text([shown for shown, _ in cases]))
+    rest = zone.land("rest.csv", text([others for _, others in cases]))
+    names = tuple(Field(f"c{place}", "string") for place in range(len(cases)))
+
+    def group(columns: tuple[Field, ...], *paths: str) -> FileGroup:
+        return FileGroup("csv", tuple(map(zone.root.at, paths)), OPTIONS, columns)
+
+    sampled, inferred = (
+        zone.reader.infer(group(names, *paths)) for paths in ([first], [first, rest])
+    )
+    assert not isinstance(sampled, UnreadableFiles)
+    assert not isinstance(inferred, UnreadableFiles)
+    typed, plain = (
+        filled(zone.reader, group(sampled, rest)),
+        filled(zone.reader, group(names, rest)),
+    )
+    proved = 0
+    for case, one, whole, fits, all_ in zip(cases, sampled, inferred, typed, plain, strict=True):
+        certain = one.type in {"boolean", "int", "bigint", "double", "date", "timestamp"}
+        shows = one.type == "string" and any(any(map(str.isalnum, value)) for value in case[0])
+        year = one.type == "timestamp" and any(value.strip().isdigit() for value in case[1])
+        if fits == all_ and (certain or shows) and not year:
+            proved += 1
+            assert one.type == whole.type, case
+    return proved
+
+
+OPTIONS = {
+    "header": "true",
+    "nullValue": "",
+    "dateFormat": "yyyy-MM-dd",
+    "enableDateTimeParsingFallback": "false",
+}
+
+
+def filled(reader: SparkReader, group: FileGroup) -> tuple[int, ...]:
+    """The number of values in each column that Spark could parse."""
+    found = reader.check([group])
+    assert not isinstance(found, UnreadableFiles)
+    return found[0].filled
+
+
+def test_a_file_of_a_thousand_texts_does_not_overflow_the_stack(spark: Any) -> None:
+    doubts = [has_odd_sign(Field("v", "string"))] * 1000
+    frame = spark.sql("SELECT 'a' AS v").agg(count_any(doubts).alias("doubtful"))
+    assert frame.columns == ["doubtful"]
+
+
+GOOD = {
+    "1.csv": "id,at,price,word,none\n1,2024-01-31 10:00:00,1.50,x,\n2,2024-02-01 10:00:00,2,y,\n",
+    "2.csv": "id,at,price,word,none\n3,,0.25,z,\n",
+    "3.csv": "word,id,more\nw,3000000000,true\n",
+}
+
+
+def test_the_outcome_is_that_of_checking_first_and_bad_values_are_never_proved(
+    zone: Zone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lakebed.landing.checking.propose.SMALL", 0)
+    for name, data in GOOD.items():
+        zone.land(name, data)
+    zone.land("4.parquet", parquet({"id": [7], "kind": ["p"]}))
+    at_once = in_one_pass(zone)
+    assert at_once
+    assert "check" not in zone.reader.jobs
+    assert at_once == checked_first(zone)
+
+    zone.set(types={"price": "decimal(4,1)"})  # 0.25 would be rounded
+    assert in_one_pass(zone) is None
+    zone.set()
+    for bad in ("\ufffd,4,true", "w,4,true,5"):
+        zone.land("5.csv", f"word,id,more\n{bad}\n")
+        assert in_one_pass(zone) is None
+
+
+def test_files_that_are_proved_by_the_job_that_reads_them_would_have_passed_every_check(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Zones with whatever may be wrong with their files: what is proved at once equals the outcome
+    of checking all files first, in which nothing is set aside and nothing is widened.
+    """
+    for name, size in (("propose.SMALL", 0), ("sample._HEAD", 64)):
+        monkeypatch.setattr(f"lakebed.landing.checking.{name}", size)
+    draw = Random(SEED)
+    for number in range(4 * SCALE):
+        zone = folder_zone(tmp_path / str(number), spark)
+        zone.set(**draw.choice(SETTINGS))
+        files = some_files(draw)
+        for name, data in files.items():
+            zone.land(name, data)
+        known = draw.choice(KNOWN)
+        at_once = in_one_pass(zone, known)
+        if at_once is not None:
+            assert at_once == checked_first(zone, known), (zone.spec, known, files)
+
+
+SETTINGS: list[dict[str, Any]] = [
+    {},
+    {},
+    {"nulls": ["NA"]},
+    {"nulls": ["NA", "-"]},
+    {"encoding": "iso8859-1"},
+    {"infer_types": False},
+    {"types": {"c0": "decimal(5,1)", "c1": "date"}},
+    {"expected_schema": {"c0": "double", "c1": "string", "c2": "timestamp"}},
+]
+KNOWN = [
+    RememberedTypes(),
+    RememberedTypes(),
+    RememberedTypes({"c0": parse_type("bigint")}),
+    RememberedTypes({"c1": parse_type("decimal(4,1)")}, may_widen=lambda *_: True),
+    RememberedTypes({f"c{place}": parse_type("double") for place in range(3)}),
+]
+
+
+def some_files(draw: Random) -> dict[str, bytes]:
+    """CSV files of three columns, each mostly of one kind; of some of them, something is odd."""
+    kinds = [draw.choice(ALIKE) for _ in range(3)]
+    made = {f"{number}.csv": csv_file(draw, kinds) for number in range(draw.randint(1, 3))}
+    if draw.random() < 0.15:
+        made["4.csv.gz"] = zipped(csv_file(draw, kinds).decode("latin-1"))
+    if draw.random() < 0.2:
+        made["5.parquet"] = parquet({"c0": [draw.choice([1, 2.5, "x", Decimal("1.25")])]})
+    return made
+
+
+def csv_file(draw: Random, kinds: Sequence[Sequence[str]]) -> bytes:
+    names = ["c0", "c1", "c2"]
+    if draw.random() < 0.15:
+        names = draw.choice([["c2", "c0", "c1"], ["c0", "C1"], [*names, "c3"], ["c0", "c0", "c2"]])
+    lines = [",".join(names)]
+    for _ in range(draw.choice([0, 2, 8, 20])):
+        row = [draw.choice([*kinds[place % 3], "", "NA"]) for place in range(len(names))]
+        if draw.random() < 0.02:
+            odd = [*VALUES, '"a\nb"', '"a""b"', '"a', "a,b", "\xe9", "\0", '"NA"', "-"]
+            row[draw.randrange(len(row))] = draw.choice(odd)
+        lines.append(",".join(row))
+    ending = draw.choice(["\n", "\n", "\n", "\r\n", "\n\n"])
+    text = draw.choice(["", "", "", "\ufeff", "\n"]) + ending.join([*lines, ""])
+    data = text.encode(draw.choice(["utf-8", "utf-8", "latin-1"]), "replace")
+    return data[: draw.randrange(len(data))] if draw.random() < 0.05 else data
+
+
+Outcome = tuple[Any, ...]
+
+
+def in_one_pass(zone: Zone, known: RememberedTypes = NOTHING_REMEMBERED) -> Outcome | None:
+    """The outcome if the job that read the rows has proved it, as in a run that need not start
+    over; None if it has not.
+    """
+    try:
+        landed = zone.open(in_one_pass=True, keep=True, remembered=known)
+        if not landed.prove:
+            return None
+        with answering():
+            rows = landed.frame.filter("rand() < 2").collect()
+    except LakebedError:
+        return None
+    proved = landed.prove()
+    return _outcome(landed, proved, rows) if proved else None
+
+
+def checked_first(zone: Zone, known: RememberedTypes = NOTHING_REMEMBERED) -> Outcome:
+    landed = zone.open(remembered=known)
+    return _outcome(landed, landed.checked, landed.frame.collect())
+
+
+def _outcome(landed: ZoneRows, checked: CheckedFiles, rows: Sequence[Any]) -> Outcome:
+    return (
+        list(checked.target.items()),
+        list(checked.learned.items()),
+        [(one.files, one.types) for one in checked.groups],
+        (checked.widened, checked.json_columns, checked.bad, landed.set_aside),
+        landed.files,
+        sorted(map(repr, rows)),
+    )

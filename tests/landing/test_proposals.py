@@ -1,0 +1,208 @@
+"""Files that the job which writes their rows checks: the outcome is that of checking them first, or
+they are checked first.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from lakebed.landing import (
+    RememberedTypes,
+    ZoneRows,
+    ZoneSpec,
+    open_zone,
+)
+from lakebed.names import ZoneName
+from lakebed.ports import (
+    Field,
+    FileGroup,
+    FileRows,
+    ObservedRows,
+    SeenRows,
+    UnreadableFiles,
+)
+from lakebed.testing import MemoryFiles
+from lakebed.types import parse_type
+from tests.support.lakes.landing_zones import parquet
+
+ZONE = ZoneName("shop", "z")
+
+
+@dataclass
+class Telling:
+    """Infers what it is told, and says that the job saw what it is told."""
+
+    infers: Mapping[str, str]
+    sees: Sequence[SeenRows] | None
+    asked: list[str] = field(default_factory=list)
+    observes: bool = True
+    of_parquet: Mapping[str, str] = field(default_factory=dict)
+
+    def infer(self, group: FileGroup) -> tuple[Field, ...] | UnreadableFiles:
+        self.asked.append("samples" if "/samples/" in group.paths[0] else "all")
+        found = self.of_parquet if group.format == "parquet" else self.infers
+        return tuple(Field(name, type_) for name, type_ in found.items())
+
+    def check(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | UnreadableFiles:
+        self.asked.append("check")
+        return tuple(
+            FileRows(path, 1, filled=(1,) * len(self.infers))
+            for one in groups
+            for path in one.paths
+        )
+
+    def corrupt_records(self, groups: Sequence[FileGroup]) -> Mapping[str, str]:
+        return {}
+
+    def read(self, groups: Sequence[FileGroup], fields: Sequence[Field]) -> Any:
+        return "read"
+
+    def read_observed(self, groups: Sequence[FileGroup], fields: Sequence[Field]) -> ObservedRows:
+        return ObservedRows("observed", lambda: tuple(self.sees) if self.sees else None)
+
+
+def opened(reader: Telling, *texts: str, name: str = "{}.csv", **options: Any) -> ZoneRows:
+    files, settings = MemoryFiles(), options.pop("settings", {})
+    chosen = [
+        files.write(f"{ZONE.folder}/{name.format(place)}", text.encode())
+        for place, text in enumerate(texts)
+    ]
+    landed = open_zone(
+        reader,
+        files,
+        ZONE,
+        chosen,
+        ZoneSpec.model_validate(settings),
+        address=str,
+        run_id="r",
+        in_one_pass=True,
+        **options,
+    )
+    assert [file.path for file in files.list()] == [file.path for file in chosen]
+    return landed
+
+
+LARGE = 1000
+
+
+@pytest.fixture(autouse=True)
+def large_files_are_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("propose.SMALL", "sample._HEAD"):
+        monkeypatch.setattr(f"lakebed.landing.checking.{name}", LARGE)
+
+
+def large(*lines: str) -> str:
+    """A file whose types are taken from a sample."""
+    return "\n".join((*lines, *[lines[-1]] * LARGE)) + "\n"
+
+
+CLEAN = SeenRows(2, filled=(2, 2))
+A_B = {"a": "int", "b": "string"}
+
+
+def test_small_files_are_inferred_from_all_values_and_large_ones_from_samples() -> None:
+    small, big = Telling(A_B, [CLEAN]), Telling(A_B, [CLEAN])
+    assert opened(small, "a,b\n1,x\n").frame == "observed"
+    assert opened(big, large("a,b", "1,x")).frame == "observed"
+    assert (small.asked, big.asked) == (["all"], ["samples"])
+
+
+def test_files_of_known_types_are_read_only_by_the_job_that_writes_their_rows() -> None:
+    reader = Telling({}, [CLEAN])
+    known = RememberedTypes({name: parse_type(type_) for name, type_ in A_B.items()})
+    landed = opened(reader, large("a,b", "1,x"), remembered=known)
+    assert (landed.frame, reader.asked) == ("observed", [])
+    assert landed.prove
+    proved = landed.prove()
+    assert proved
+    assert ({name: str(one) for name, one in proved.learned.items()}, proved.bad) == (A_B, ())
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        None,
+        [SeenRows(2, doubtful=1, filled=(2, 2))],
+        [SeenRows(2, years=1, filled=(2, 2))],
+        [SeenRows(2, filled=(2, 2))],
+    ],
+    ids=["nothing was seen", "doubtful rows", "bare years", "values the sample did not show"],
+)
+def test_whatever_the_job_cannot_vouch_for_is_not_proved(seen: Sequence[SeenRows] | None) -> None:
+    """In the last case `b` is a string only because the sample shows no value of it."""
+    without = "1," if seen and not (seen[0].doubtful or seen[0].years) else "1,x"
+    landed = opened(Telling({"a": "timestamp", "b": "string"}, seen), large("a,b", without))
+    assert landed.prove
+    assert landed.prove() is None
+
+
+@pytest.mark.parametrize("before", ["", "\n", "\ufeff", "  \n\n"])
+def test_a_header_is_no_value_wherever_it_stands(before: str) -> None:
+    text = before + large("a,b", "1,")
+    landed = opened(Telling(A_B, [SeenRows(2, filled=(2, 1))]), text)
+    assert landed.prove
+    assert landed.prove() is None
+
+
+def test_a_column_without_any_value_is_proved_and_its_type_is_not_learned() -> None:
+    landed = opened(Telling(A_B, [SeenRows(2, filled=(2, 0))]), large("a,b", "1,"))
+    assert landed.prove
+    proved = landed.prove()
+    assert proved
+    assert {name: str(one) for name, one in proved.learned.items()} == {"a": "int"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "name", "types", "text"),
+    [
+        ({}, "{}.csv", {"a": "decimal(20,0)", "b": "string"}, large("a,b", "1,x")),
+        ({"date_format": "yyyyMMdd"}, "{}.csv", {"a": "date", "b": "string"}, large("a,b", "1,x")),
+        ({"nulls": ["NA", ""]}, "{}.csv", A_B, large("a,b", "1,x")),
+        ({"multiline": True}, "{}.csv", A_B, "a,b\n1,x\n"),
+        ({}, "{}.json", A_B, '{"a":1,"b":"x"}\n'),
+        ({}, "{}.csv", {"a": "int", "b": "string"}, large("a,b", "1,x").replace("\n", "\r")),
+    ],
+    ids=["digits", "own dates", "several nulls", "multiline", "json", "no lines to cut at"],
+)
+def test_files_whose_types_or_ends_a_job_cannot_vouch_for_are_checked_first(
+    settings: dict[str, Any], name: str, types: dict[str, str], text: str
+) -> None:
+    reader = Telling(types, [CLEAN])
+    landed = opened(reader, text, name=name, settings=settings)
+    assert (landed.frame, landed.prove, reader.asked[-1]) == ("read", None, "check")
+
+
+def test_a_sample_of_numbers_beside_a_file_of_decimals_is_checked_first() -> None:
+    """Its other values may be doubles that fit the decimals, and all would have to be doubles."""
+    reader = Telling({"a": "int", "b": "string"}, [CLEAN, CLEAN])
+    files, declared = MemoryFiles(), parquet({"a": [Decimal("1.25")]})
+    chosen = [
+        files.write(f"{ZONE.folder}/1.csv", large("a,b", "1,x").encode()),
+        files.write(f"{ZONE.folder}/2.parquet", declared),
+    ]
+    reader.of_parquet = {"a": "decimal(3,2)"}
+    landed = open_zone(
+        reader, files, ZONE, chosen, ZoneSpec(), address=str, run_id="r", in_one_pass=True
+    )
+    assert landed.prove is None
+
+
+def test_an_engine_that_does_not_tell_what_it_saw_checks_files_first() -> None:
+    reader = Telling(A_B, [CLEAN], observes=False)
+    assert (opened(reader, "a,b\n1,x\n").prove, reader.asked) == (None, ["all", "check"])
+
+
+def test_a_zone_with_a_file_that_is_bad_at_first_sight_is_checked_first() -> None:
+    reader = Telling(A_B, [CLEAN])
+    files = MemoryFiles()
+    chosen = [
+        files.write(f"{ZONE.folder}/{name}", text)
+        for name, text in (("good.csv", b"a,b\n1,x\n"), ("bad.doc", b"?"))
+    ]
+    landed = open_zone(
+        reader, files, ZONE, chosen, ZoneSpec(), address=str, run_id="r", in_one_pass=True
+    )
+    assert (landed.prove, len(landed.set_aside)) == (None, 1)
