@@ -5,7 +5,12 @@ python benchmarks/pipelines.py [--quick]
 
 The bare rival is the same MERGE from the same query at default settings plus the same three gate
 queries, in the same Spark, on a table of its own. The batch is as large as the table, half of it
-updates. Samples alternate; medians count. The last line is one JSON object.
+updates.
+
+Landing: an `append_only` run over 8 files whose types earlier runs have recorded, beside Spark's
+plain read of the same files, with the types given, and append to a table of its own.
+
+Samples alternate; medians count. The last line is one JSON object.
 """
 
 import argparse
@@ -152,6 +157,94 @@ def _bare(spark: Any, query: str) -> None:
         spark.sql(gate.format(this=BARE)).limit(21).collect()
 
 
+LANDED = (
+    "id BIGINT, customer STRING, amount DOUBLE, quantity INT, at TIMESTAMP, day DATE, paid BOOLEAN,"
+    " note STRING"
+)
+ORDERS = """
+SELECT id, concat('customer-', id % 5000) AS customer, (id % 100000) / 100D AS amount,
+    CAST(id % 50 AS INT) AS quantity, timestamp_seconds(1767225601 + (id % 1000000) * 7) AS at,
+    date_add(DATE '2026-01-01', CAST(id % 365 AS INT)) AS day, id % 2 = 0 AS paid,
+    concat('note ', sha1(CAST(id AS STRING))) AS note
+FROM range({first}, {end}, 1, 8)
+"""
+FIRST = 3_000_000_000  # ids are bigint from the first value on
+
+
+def landing(
+    lake: Lake, folder: Path, *, format: str, ending: str, count: int, samples: int
+) -> dict[str, Any]:
+    """Seconds of runs over landing files and of plain appends."""
+    made = _make_files(lake, folder / f"made-{format}", format, count)
+    zone, plain_table = f"{format}_orders", f"lake.shop.bronze.plain_{format}"
+    lake.spark.sql(f"CREATE TABLE {plain_table} ({LANDED}) USING iceberg")
+    source = f"SELECT * FROM {{{{ landing_zone('{zone}') }}}}"
+    write_pipeline(folder, f"bronze.{zone}", source, "merge_strategy: append_only\n")
+    plain, landed = [], []
+    for number in range(samples + 1):  # the first of each warms up, and records the types
+        _land(folder / "shop" / "landing" / zone, made, f"{number}-{{}}.{ending}")
+        seconds = _timed_in_turn(
+            number,
+            plain=lambda: _plain_append(lake.spark, made, format, plain_table),
+            landed=lambda: must(lake, f"bronze.{zone}"),
+        )
+        if number:
+            plain.append(seconds["plain"])
+            landed.append(seconds["landed"])
+        told = ", ".join(f"{name} {taken:.2f} s" for name, taken in seconds.items())
+        print(f"{format}: {told}", flush=True)
+    rows = lake.spark.table(f"lake.shop.bronze.{zone}").count()
+    if rows != count * (samples + 1):
+        raise SystemExit(f"{rows} rows arrived")
+    return {
+        "ratio": round(median(landed) / median(plain), 3),
+        "landed_s": _rounded(landed),
+        "plain_s": _rounded(plain),
+        "megabytes": round(sum(file.stat().st_size for file in made) / 1e6),
+    }
+
+
+def _make_files(lake: Lake, folder: Path, format: str, count: int) -> list[Path]:
+    """Eight files, as another program would deliver them."""
+    rows = lake.spark.sql(ORDERS.format(first=FIRST, end=FIRST + count))
+    rows.write.option("header", "true").format(format).save(f"file://{folder}")
+    return sorted(folder.glob("part-*"))
+
+
+def _land(zone: Path, made: list[Path], name: str) -> None:
+    """The files under new names, so that no run has read them."""
+    zone.mkdir(parents=True, exist_ok=True)
+    for place, file in enumerate(made):
+        os.link(file, zone / name.format(place))
+
+
+def _plain_append(spark: Any, made: list[Path], format: str, table: str) -> None:
+    reader = spark.read.format(format).schema(LANDED).option("header", "true")
+    reader.load([f"file://{file}" for file in made]).writeTo(table).append()
+
+
+def landings(folder: Path, *, quick: bool) -> dict[str, dict[str, Any]]:
+    """Landing beside plain appends, for each format."""
+    create_lake(folder, settings={"spark": {"memory": "4g"}})
+    wanted = {
+        "landing_vs_plain": ("csv", "csv", 2_600_000),
+        "landing_vs_plain_ndjson": ("json", "ndjson", 1_600_000),
+        "landing_vs_plain_parquet": ("parquet", "parquet", 2_600_000),
+    }
+    with open_lake(folder) as lake:
+        return {
+            key: landing(
+                lake,
+                folder,
+                format=format,
+                ending=ending,
+                count=100_000 if quick else count,
+                samples=1 if quick else SAMPLES,
+            )
+            for key, (format, ending, count) in wanted.items()
+        }
+
+
 def _rounded(values: list[float]) -> list[float]:
     return [round(value, 3) for value in values]
 
@@ -161,7 +254,7 @@ def main() -> None:
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="100,000 rows in place of 1 M and 10 M, one sample of each",
+        help="100,000 rows in place of millions, one sample of each",
     )
     quick = parser.parse_args().quick
     small = {"cost_of_safety_100k": (TYPICAL, 100_000, 1)}
@@ -176,6 +269,7 @@ def main() -> None:
             key: cost_of_safety(folder / key, query=query, count=count, samples=times)
             for key, (query, count, times) in (small if quick else large).items()
         }
+        costs |= landings(folder / "landing", quick=quick)
     result = {key: cost["ratio"] for key, cost in costs.items()} | {
         "machine": {
             "cores": os.cpu_count(),
