@@ -112,6 +112,19 @@ def appended_ms(files: FolderFiles, uuid: str, rounds: int) -> float:
     return median(timed_ms(partial(append, number)) for number in range(rounds))
 
 
+def segmented_appends(files: FolderFiles, small: int, large: int, rounds: int) -> dict[str, float]:
+    """The same appends to datasets whose indices are in segments, for Lakebed alone."""
+    found: dict[str, float] = {}
+    for name, source, partitions in (("50", "small", small), ("2000", "large", large)):
+        kartothek.copy(files, source, to=files, as_uuid=f"segments{name}")
+        on = {"lakebed.index_segments": "true"}
+        kartothek.update(
+            files, f"segments{name}", pa.table({"id": [NEW - partitions]}), metadata=on
+        )
+        found[f"append_segments_{name}_ms"] = appended_ms(files, f"segments{name}", rounds)
+    return found
+
+
 def measured(folder: Path, *, small: int, middle: int, large: int, rounds: int) -> dict[str, Any]:
     files = FolderFiles(folder)
     for uuid, partitions in (("small", small), ("middle", middle), ("large", large)):
@@ -134,6 +147,7 @@ def measured(folder: Path, *, small: int, middle: int, large: int, rounds: int) 
         "index_bytes_share": share,
         "append_50_ms": appended_ms(files, "small", rounds),
         "append_2000_ms": appended_ms(files, "large", rounds),
+        **segmented_appends(files, small, large, rounds),
         "plateau_append_2000_ms": by_plateau(folder, "theirs", "append", NEW, 1),
         "read_2000_s": timed_ms(lambda: kartothek.read_table(files, "large")) / 1000,
     }

@@ -24,7 +24,7 @@ def dataset_json(found: "DatasetDescription") -> dict[str, Any]:
         name: [{"name": column, "type": type_} for column, type_ in columns]
         for name, columns in found.tables.items()
     }
-    return fields_of(found, tables=tables, indices=list(found.indices))
+    return fields_of(found, tables=tables)
 
 
 def verified_json(dataset: str, findings: "Sequence[DatasetFinding]") -> dict[str, Any]:

@@ -183,7 +183,7 @@ class _Export:
             rows,
             known={DEFAULT_TABLE: load_schema(self._files, state, DEFAULT_TABLE)},
             scope=ScopeResult(removed=self._plan.removed),
-            indexed=tuple(state.indices),
+            indexed=state.indexed,
             metadata={EXPORT: path},
             strings=self._layout.strings,
         )
@@ -213,7 +213,7 @@ def _found(files: Files, uuid: str) -> DatasetState | None:
 def _chosen(options: ExportOptions, state: DatasetState | None) -> DatasetOptions:
     keys, indexed = options.partition_keys, options.indexed
     own_keys: Sequence[str] = state.partition_keys if state else ()
-    own_indices: Sequence[str] = tuple(state.indices) if state else ()
+    own_indices: Sequence[str] = state.indexed if state else ()
     return DatasetOptions(
         tuple(own_keys if keys is None else keys),
         tuple(own_indices if indexed is None else indexed),

@@ -70,7 +70,7 @@ def require_same_layout(
     """An export that adds to a dataset keeps its partition keys and indices."""
     for what, given, present in (
         ("partition keys", partition_keys, state.partition_keys),
-        ("indices", indexed, tuple(state.indices)),
+        ("indices", indexed, state.indexed),
     ):
         if given is not None and set(given) != set(present):
             raise UsageError(

@@ -40,6 +40,7 @@ def state_from_attributes(attributes: Any, *, own: str, path: str) -> DatasetSta
         found.sizes(ours.get("index_sizes", {}), f"{own}.index_sizes"),
         found.names(ours.get("commits", []), f"{own}.commits"),
         {name: value for name, value in attributes.items() if name not in {*_KNOWN, own}},
+        found.segments(ours.get("segments", {}), f"{own}.segments", uuid),
     )
 
 
@@ -76,6 +77,13 @@ class _Attributes:
     def indices(self, value: Any, uuid: str) -> Mapping[str, str]:
         found = self.texts(value, "indices")
         for path in found.values():
+            self._require_own_file(path, uuid)
+        return found
+
+    def segments(self, value: Any, name: str, uuid: str) -> Mapping[str, tuple[str, ...]]:
+        paths = self.require(value, dict, name)
+        found = {column: self.names(paths[column], f"{name}[{column!r}]") for column in paths}
+        for path in (path for one in found.values() for path in one):
             self._require_own_file(path, uuid)
         return found
 

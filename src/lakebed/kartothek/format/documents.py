@@ -40,6 +40,7 @@ def _attributes(state: DatasetState) -> Mapping[str, Any]:
         "schemas": dict(state.schemas),
         "index_sizes": dict(state.index_sizes),
         "commits": list(state.commits),
+        **({"segments": _lists(state.segments)} if state.segments else {}),
     }
     return {
         **state.extra,
@@ -51,6 +52,10 @@ def _attributes(state: DatasetState) -> Mapping[str, Any]:
         "partition_keys": list(state.partition_keys),
         **({_OWN: own} if any(own.values()) else {}),
     }
+
+
+def _lists(found: Mapping[str, tuple[str, ...]]) -> dict[str, list[str]]:
+    return {name: list(paths) for name, paths in found.items()}
 
 
 def _from_json(data: bytes) -> Any:

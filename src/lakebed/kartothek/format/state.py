@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 VERSION = 4
+SEGMENTS = "lakebed.index_segments"  # of the user metadata: "true" if indices are in segments
 KEEP = "lakebed.keep_days"  # of the user metadata: for how long former states are kept
 EXPORT = "lakebed.export"  # of the user metadata: the record of the last export of a table
 
@@ -13,11 +14,11 @@ EXPORT = "lakebed.export"  # of the user metadata: the record of the last export
 class DatasetState:
     """One committed state of a dataset.
 
-    `partitions` maps a label to the data files of its tables. `schemas`, `index_sizes` and
-    `commits` are Lakebed's own, under a key that other readers ignore and other writers drop: the
-    schemas belonging to exactly this state (base64 of Arrow's message), the sizes of index files
-    by path, and the ids of the last commits. `extra` are attributes that we do not know; they are
-    kept.
+    `partitions` maps a label to the data files of its tables. `schemas`, `index_sizes`, `commits`
+    and `segments` are Lakebed's own, under a key that other readers ignore and other writers drop:
+    the schemas belonging to exactly this state (base64 of Arrow's message), the sizes of index
+    files by path, the ids of the last commits, and the files of indices in segments. `extra` are
+    attributes that we do not know; they are kept.
     """
 
     uuid: str
@@ -29,6 +30,16 @@ class DatasetState:
     index_sizes: Mapping[str, int] = field(default_factory=dict)
     commits: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
+    segments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def indexed(self) -> tuple[str, ...]:
+        """The columns with an index, whole or in segments."""
+        return (*self.indices, *self.segments)
+
+    def index_files(self, column: str) -> tuple[str, ...]:
+        """The files of a column's index."""
+        return (self.indices[column],) if column in self.indices else self.segments[column]
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -40,7 +51,8 @@ class DatasetState:
     def files(self) -> frozenset[str]:
         """All data files and indices; schemas and the metadata file are not among them."""
         data = (path for files in self.partitions.values() for path in files.values())
-        return frozenset(data) | frozenset(self.indices.values())
+        indices = (path for column in self.indexed for path in self.index_files(column))
+        return frozenset(data) | frozenset(indices)
 
     @property
     def needed(self) -> frozenset[str]:

@@ -108,6 +108,13 @@ def flat_index(index: Any) -> tuple[Any, Any]:
     return flat.column(_VALUE), flat.column(_LABEL)
 
 
+def only_labels(index: Any, labels: Collection[str]) -> Any:
+    """The index of these partitions alone, with each value once."""
+    flat = _flat(index)
+    known = pc.is_in(flat.column(_LABEL), value_set=pa.array(list(labels), pa.string()))
+    return _grouped(flat.filter(known))
+
+
 def _without(index: Any, removed: Collection[str]) -> Any:
     """The index without these partitions, and without values that only they held."""
     flat = _flat(index)

@@ -1,18 +1,18 @@
 """Indices built for rows that are there already."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from lakebed.errors import UnknownName
 from lakebed.kartothek.format.column_types import strings_of
-from lakebed.kartothek.format.state import DatasetState
+from lakebed.kartothek.format.state import SEGMENTS, DatasetState
 from lakebed.kartothek.indexes.files import index_file
 from lakebed.kartothek.indexes.postings import distinct_values, index_type, merged_index
 from lakebed.kartothek.reading.data_files import read_partition
 from lakebed.kartothek.reading.plan import PartitionRead
 from lakebed.kartothek.reading.states import load_schema
 from lakebed.kartothek.writing.commit import UncommittedFiles, commit
+from lakebed.kartothek.writing.index_update import with_index
 from lakebed.kartothek.writing.partition_files import require_indexable
 from lakebed.ports.files.files import Files
 
@@ -27,13 +27,11 @@ def build_indices(files: Files, uuid: str, columns: Sequence[str]) -> DatasetSta
 
     def change(state: DatasetState, made: UncommittedFiles) -> DatasetState:
         require_indexable(columns, state.partition_keys)
-        indices, sizes = dict(state.indices), dict(state.index_sizes)
+        segmented = state.metadata.get(SEGMENTS) == "true"
         for column in columns:
             data = _index(files, state, column, values)
-            sizes.pop(indices.get(column, ""), None)
-            indices[column] = made.create_index(state.uuid, column, data)
-            sizes[indices[column]] = len(data)
-        return replace(state, indices=indices, index_sizes=sizes)
+            state = with_index(made, state, column, data, (), segmented)
+        return state
 
     return commit(files, uuid, change)
 

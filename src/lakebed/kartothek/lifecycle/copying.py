@@ -47,6 +47,10 @@ def _renamed(state: DatasetState, name: str) -> DatasetState:
         indices={column: _moved(path, name) for column, path in state.indices.items()},
         index_sizes={_moved(path, name): size for path, size in state.index_sizes.items()},
         commits=(),
+        segments={
+            column: tuple(_moved(path, name) for path in paths)
+            for column, paths in state.segments.items()
+        },
         metadata={name: text for name, text in state.metadata.items() if name != EXPORT},
     )
 

@@ -31,7 +31,7 @@ class DatasetDescription:
     format: MetadataFormat
     partitions: int
     partition_keys: tuple[str, ...]
-    indices: Mapping[str, str]
+    indices: tuple[str, ...]
     tables: Mapping[str, tuple[tuple[str, str], ...]]
     metadata: Mapping[str, str]
 
@@ -52,7 +52,7 @@ def describe_dataset(files: Files, uuid: str) -> DatasetDescription:
         stored.format,
         len(state.partitions),
         state.partition_keys,
-        state.indices,
+        state.indexed,
         {
             name: tuple((one.name, str(one.type)) for one in found)
             for name, found in schemas.items()
@@ -67,5 +67,5 @@ def _summary(files: Files, name: str) -> DatasetSummary:
     except LakebedError as error:
         return DatasetSummary(name, error=error.what)
     return DatasetSummary(
-        name, len(state.partitions), state.tables, state.partition_keys, tuple(state.indices)
+        name, len(state.partitions), state.tables, state.partition_keys, state.indexed
     )

@@ -19,7 +19,7 @@ from lakebed.kartothek.format.names import (
     schema_path,
 )
 from lakebed.kartothek.format.schemas import parse_schema_file
-from lakebed.kartothek.format.state import DatasetState
+from lakebed.kartothek.format.state import SEGMENTS, DatasetState
 from lakebed.kartothek.history.commit_ids import commit_time
 from lakebed.kartothek.history.undone import undone_before, undone_commits
 from lakebed.kartothek.history.versions import needed_files
@@ -154,10 +154,19 @@ def _indices(
     files: Files, state: DatasetState, present: Mapping[str, FileInfo], *, full: bool
 ) -> Iterator[DatasetFinding]:
     opened = StateIndices(files, state)
-    for column, path in state.indices.items():
-        if path not in present:
+    if state.metadata.get(SEGMENTS) == "true" and state.partitions and not state.commits:
+        yield DatasetFinding(
+            "warning",
+            "the indices in segments are lost: another writer dropped them with its commit.",
+            state.uuid,
+            _REBUILD,
+        )
+    for column in state.indexed:
+        path = state.index_files(column)[0]
+        missing = [one for one in state.index_files(column) if one not in present]
+        if missing:
             what = f"the index on {column!r} is missing."
-            yield DatasetFinding("problem", what, path, _REBUILD)
+            yield DatasetFinding("problem", what, missing[0], _REBUILD)
             continue
         try:
             index = opened.index(column).whole()

@@ -7,6 +7,7 @@ from typing import Any
 from lakebed.errors import DamagedDataset, FileMissing
 from lakebed.kartothek.format.state import DatasetState
 from lakebed.kartothek.indexes.files import IndexFile
+from lakebed.kartothek.indexes.segments import SegmentedIndex
 from lakebed.kartothek.predicates.conditions import ColumnCondition
 from lakebed.ports.files.files import Files
 from lakebed.ports.files.ranged_file import RangedFile
@@ -19,10 +20,10 @@ class StateIndices:
 
     def __init__(self, files: Files, state: DatasetState) -> None:
         self._files, self._state = files, state
-        self._opened: dict[str, IndexFile] = {}
+        self._opened: dict[str, IndexFile | SegmentedIndex] = {}
 
     def __contains__(self, column: str) -> bool:
-        return column in self._state.indices
+        return column in self._state.indexed
 
     def type(self, column: str) -> Any:
         """The type of the values in an index."""
@@ -41,24 +42,29 @@ class StateIndices:
         unknown = sorted(labels - self._state.partitions.keys())
         if unknown:
             raise DamagedDataset(
-                self._state.indices[column],
+                self._state.index_files(column)[0],
                 f"the index on {column!r} names the partition {unknown[0]!r}, which the dataset"
                 " does not have.",
                 next="Build it again: build_indices.",
             )
 
-    def index(self, column: str) -> IndexFile:
+    def index(self, column: str) -> IndexFile | SegmentedIndex:
         if column not in self._opened:
-            path = self._state.indices[column]
-            try:
-                self._opened[column] = IndexFile(self._source(path), column, path=path)
-            except FileMissing as error:
-                raise DamagedDataset(
-                    path,
-                    f"the index on {column!r} is missing.",
-                    next="Build it again: build_indices.",
-                ) from error
+            opened = [self._open(column, path) for path in self._state.index_files(column)]
+            whole = column in self._state.indices
+            labels = self._state.partitions.keys()
+            self._opened[column] = opened[0] if whole else SegmentedIndex(opened, labels)
         return self._opened[column]
+
+    def _open(self, column: str, path: str) -> IndexFile:
+        try:
+            return IndexFile(self._source(path), column, path=path)
+        except FileMissing as error:
+            raise DamagedDataset(
+                path,
+                f"the index on {column!r} is missing.",
+                next="Build it again: build_indices.",
+            ) from error
 
     def _source(self, path: str) -> Any:
         """A file whose size is in the state needs no further call to find its footer."""

@@ -83,7 +83,7 @@ def _candidates(
     for column in (one for one in by_column if one in state.partition_keys):
         chosen = _with_keys(state, schema, column, by_column[column], chosen)
     for column in (one for one in by_column if one not in state.partition_keys):
-        if chosen and column in state.indices:
+        if chosen and column in state.indexed:
             in_rows = _is_in_rows(column, state, schema)
             found = (_may_hold if in_rows else _holds)(state, column, by_column[column], lookup)
             chosen = [label for label in chosen if label in found]

@@ -36,7 +36,7 @@ def update(
     """
     state = load_state(files, uuid)
     _require_same(state, partition_keys, indexed)
-    chosen = tuple(state.indices) if state.partitions else tuple(indexed or state.indices)
+    chosen = state.indexed if state.partitions else tuple(indexed or state.indexed)
     spec = PartitionSpec(uuid, state.partition_keys, chosen, tuple(sort_by))
     only = state.tables[0] if len(state.tables) == 1 else DEFAULT_TABLE
     written = write_rows(files, spec, rows, table=table or only, fields=fields)
@@ -69,7 +69,7 @@ def commit_rows(
         result = scope.apply(state)
         if not (result.removed or written.partitions or metadata):
             return state
-        columns = dict.fromkeys([*state.indices, *(indexed if not state.partitions else ())])
+        columns = dict.fromkeys([*state.indexed, *(indexed if not state.partitions else ())])
         known = known_schemas(files, state, written.schemas)
         return updated_state(
             files,
@@ -98,7 +98,7 @@ def _require_same(
             where=state.uuid,
             next="Leave them out: the dataset's own are used.",
         )
-    unknown = [one for one in indexed or () if one not in state.indices]
+    unknown = [one for one in indexed or () if one not in state.indexed]
     if unknown and state.partitions:
         raise UsageError(
             f"the dataset has no index on {unknown[0]!r}.",

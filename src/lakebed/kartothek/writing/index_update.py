@@ -1,11 +1,12 @@
 """The indices of a state after partitions were added and removed.
 
 plateau reads an index as one whole file, so each commit writes a new one: values that the commit
-does not concern are copied.
+does not concern are copied. A dataset can have its indices in segments instead, for Lakebed alone.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -20,6 +21,8 @@ from lakebed.kartothek.writing.commit import UncommittedFiles
 from lakebed.kartothek.writing.partition_files import WrittenPartition
 from lakebed.ports.files.files import Files
 
+_SEGMENTS = 16  # of one index; one more, and they are merged
+
 
 def with_updated_indices(
     files: Files,
@@ -29,23 +32,54 @@ def with_updated_indices(
     added: Sequence[WrittenPartition],
     removed: Collection[str],
     indexed: Collection[str],
+    segmented: bool,
     types: Mapping[str, Any],
 ) -> DatasetState:
-    """The state with indices of these columns; those that nothing concerns stay as they are."""
+    """The state with indices of these columns; those that nothing concerns stay as they are.
+
+    An index in segments gets one more, with the added partitions only.
+    """
     known = StateIndices(files, state)
-    indices, sizes = dict(state.indices), dict(state.index_sizes)
     for column in indexed:
-        if column in known and not added and not removed:
-            continue
+        if column in known and not added and (column in state.segments or not removed):
+            continue  # what is gone is left out of segments when they are read
         type_ = known.type(column) if column in known else types[column]
-        whole = known.index(column).whole() if column in known else None
+        whole = partial(_whole, known, column)
         values = {one.label: _values(files, one, column, type_, whole) for one in added}
-        merged = merged_index(whole, values, type_=type_, removed=removed)
-        data = index_file(column, merged)
-        sizes.pop(indices.get(column, ""), None)
-        indices[column] = made.create_index(state.uuid, column, data)
-        sizes[indices[column]] = len(data)
-    return replace(state, indices=indices, index_sizes=sizes)
+        kept = state.segments.get(column, ())
+        if segmented and column not in state.indices and len(kept) < _SEGMENTS:
+            merged = merged_index(None, values, type_=type_)
+        else:
+            merged, kept = merged_index(whole(), values, type_=type_, removed=removed), ()
+        state = with_index(made, state, column, index_file(column, merged), kept, segmented)
+    return state
+
+
+def with_index(
+    made: UncommittedFiles,
+    state: DatasetState,
+    column: str,
+    data: bytes,
+    kept: tuple[str, ...],
+    segmented: bool,
+) -> DatasetState:
+    """The state with a new file of an index: alone, or after the kept segments."""
+    path = made.create_index(state.uuid, column, data)
+    gone = set(state.index_files(column) if column in state.indexed else ()) - set(kept)
+    sizes = {name: size for name, size in state.index_sizes.items() if name not in gone}
+    indices = {name: one for name, one in state.indices.items() if name != column}
+    segments = {name: one for name, one in state.segments.items() if name != column}
+    if segmented:
+        segments[column] = (*kept, path)
+    else:
+        indices[column] = path
+    return replace(
+        state, indices=indices, segments=segments, index_sizes={**sizes, path: len(data)}
+    )
+
+
+def _whole(known: StateIndices, column: str) -> Any | None:
+    return known.index(column).whole() if column in known else None
 
 
 def index_types(
@@ -65,7 +99,13 @@ def index_types(
     return found
 
 
-def _values(files: Files, part: WrittenPartition, column: str, type_: Any, known: Any) -> Any:
+def _values(
+    files: Files,
+    part: WrittenPartition,
+    column: str,
+    type_: Any,
+    whole: Callable[[], Any | None],
+) -> Any:
     """The values of a new partition; read from its file if its writer did not say.
 
     A field outside the rows keeps the value of the partition that was replaced.
@@ -76,6 +116,7 @@ def _values(files: Files, part: WrittenPartition, column: str, type_: Any, known
         rows = read_file(files, path)
         if column in rows.column_names:
             return distinct_values(rows.column(column), type_)
+    known = whole() if part.replaced is not None else None
     if part.replaced is not None and known is not None:
         return values_of(known, part.replaced, type_)
     return pa.array([], type_)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from lakebed.kartothek.format.column_types import StringProfile
 from lakebed.kartothek.format.names import MetadataFormat
-from lakebed.kartothek.format.state import KEEP
+from lakebed.kartothek.format.state import KEEP, SEGMENTS
 from lakebed.kartothek.history.versions import days_text
 from lakebed.kartothek.writing.partition_files import PartitionSpec
 
@@ -23,12 +23,13 @@ class DatasetOptions:
     row_group_rows: int = 1_000_000
     keep_days: float | None = None  # for how long former states can be read; None: they cannot
 
+    index_segments: bool = False  # appends are cheap, and plateau does not see the indices
+
     @property
     def user_metadata(self) -> Mapping[str, str]:
         """The metadata, with what Lakebed stores there."""
-        if self.keep_days is None:
-            return self.metadata
-        return {**self.metadata, KEEP: days_text(self.keep_days)}
+        kept = {} if self.keep_days is None else {KEEP: days_text(self.keep_days)}
+        return {**self.metadata, **kept, **({SEGMENTS: "true"} if self.index_segments else {})}
 
     def spec(self, uuid: str) -> PartitionSpec:
         return PartitionSpec(

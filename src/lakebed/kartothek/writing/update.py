@@ -14,7 +14,7 @@ from lakebed.kartothek.format.schemas import (
     schema_file,
     schema_text,
 )
-from lakebed.kartothek.format.state import DatasetState
+from lakebed.kartothek.format.state import SEGMENTS, DatasetState
 from lakebed.kartothek.reading.states import find_schema, load_schema
 from lakebed.kartothek.writing.commit import UncommittedFiles
 from lakebed.kartothek.writing.index_update import index_types, with_updated_indices
@@ -49,8 +49,9 @@ def updated_state(
         added=added,
         removed=scope.removed,
         indexed=indexed,
+        segmented={**state.metadata, **metadata}.get(SEGMENTS) == "true",
         types=index_types(
-            [column for column in indexed if column not in state.indices],
+            [column for column in indexed if column not in state.indexed],
             schemas,
             added,
             strings=strings,
