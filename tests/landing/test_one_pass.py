@@ -238,7 +238,8 @@ def _outcome(landed: ZoneRows, checked: CheckedFiles, rows: Sequence[Any]) -> Ou
     return (
         list(checked.target.items()),
         list(checked.learned.items()),
-        [(one.files, one.types) for one in checked.groups],
+        # a sample may show a narrower type than the target, in which other files have a part
+        [(one.files, list(one.types)) for one in checked.groups],
         (checked.widened, checked.json_columns, checked.bad, landed.set_aside),
         landed.files,
         sorted(map(repr, rows)),
