@@ -69,10 +69,13 @@ install() {
     say "done in $((SECONDS - began)) s"
 }
 
+has_plateau() { [[ -f $PLATEAU/stamp ]] && cksum <$PLATEAU_LOCK.lock | cmp -s - $PLATEAU/stamp; }
+
 install_plateau() {
     local python uv
-    if [[ -f $PLATEAU/stamp ]] && cksum <$PLATEAU_LOCK.lock | cmp -s - $PLATEAU/stamp; then return; fi
+    if has_plateau; then return; fi
     one_at_a_time
+    if has_plateau; then return; fi
     python=$(find_python)
     uv=$(find_uv "$python")
     follow_pip_configuration "$python"
@@ -82,14 +85,17 @@ install_plateau() {
     cksum <$PLATEAU_LOCK.lock >$PLATEAU/stamp
 }
 
+has_azurite() { [[ -f $AZURITE/stamp ]] && [[ "$(cat $AZURITE/stamp)" == "$AZURITE_VERSION" ]]; }
+
 install_azurite() {
-    if [[ -f $AZURITE/stamp ]] && [[ "$(cat $AZURITE/stamp)" == "$AZURITE_VERSION" ]]; then return; fi
+    if has_azurite; then return; fi
     one_at_a_time
+    if has_azurite; then return; fi # another one has installed it while we waited
     command -v npm >/dev/null || fail "Azurite needs Node.js with npm. Install it (Debian 12: apt-get install nodejs npm)."
     say "installing Azurite into $AZURITE"
     mkdir -p $AZURITE
     npm install --prefix $AZURITE --ignore-scripts --no-audit --no-fund --no-package-lock --loglevel=error \
-        "azurite@$AZURITE_VERSION" >&2
+        --fetch-retries=5 "azurite@$AZURITE_VERSION" >&2
     echo "$AZURITE_VERSION" >$AZURITE/stamp
 }
 
