@@ -34,6 +34,7 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ["query", "--engine", "spark", "SELECT * FROM no.such"],
         ["table", "diff", "no.such", "1"],
         ["table", "execute", "DELETE FROM no.such"],
+        ["table", "write", "shop.gold.targets", "no_such.csv"],
     ],
 )
 def test_commands_that_need_spark_do_not_wait_for_their_plan_to_start_it_nor_leave_it_behind(

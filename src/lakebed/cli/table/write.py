@@ -88,13 +88,12 @@ def write(
     no_gates: GatesOption = False,
 ) -> None:
     """Write the rows of a file to a table, which is created if it does not exist."""
-    from lakebed.engines.arrow.local_files import read_rows
+    with screen.spinner("writing"), screen.lake.spark_ahead():
+        from lakebed.engines.arrow.local_files import read_rows
 
-    rows = read_rows(file)
-    with screen.spinner("writing"):
         record = screen.lake.write(
             name,
-            rows,
+            read_rows(file),
             mode=mode,
             key=key or (),
             order=order,
