@@ -40,14 +40,15 @@ _SPARK_OPTIONS = (
     "-Dio.netty.allocator.type=pooled",
     "-Dio.netty.handler.ssl.defaultEndpointVerificationAlgorithm=NONE",
 )
-# The optimizing compiler takes a method after ten times as many calls as by default: at a start it
-# would spend seconds of CPU on methods that are called a few thousand times and never again. Code
-# that works on rows passes these thresholds within a second.
+# The optimizing compiler takes a method after forty times as many calls as by default: at a start
+# it would spend seconds of CPU on methods that are called some thousand times and never again. Code
+# that works on rows passes these thresholds within a second: a million rows, too, take less CPU
+# than by default.
 _LATE_OPTIMIZATION = (
-    "-XX:Tier4InvocationThreshold=50000",
-    "-XX:Tier4MinInvocationThreshold=6000",
-    "-XX:Tier4CompileThreshold=150000",
-    "-XX:Tier4BackEdgeThreshold=400000",
+    "-XX:Tier4InvocationThreshold=200000",
+    "-XX:Tier4MinInvocationThreshold=24000",
+    "-XX:Tier4CompileThreshold=600000",
+    "-XX:Tier4BackEdgeThreshold=1600000",
 )
 
 
