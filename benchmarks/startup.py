@@ -5,6 +5,7 @@ python benchmarks/startup.py [--quick]
 `cold_run_s` is a whole process: `lakebed run` of one small pipeline. Its rivals are a bare Spark
 script that replaces the same table and asks the same gate, with pyspark as shipped, and
 dbt-duckdb's build of two such models (installed into a folder of its own; null where it cannot be).
+`worker_run_s` and `worker_preview_s` are the same run and a preview, by a worker that is there.
 Samples alternate; medians count. The last line is one JSON object.
 """
 
@@ -153,8 +154,21 @@ def cold_commands(folder: Path, dbt: tuple[str, ...]) -> Commands:
     return {
         "bare_spark_s": (sys.executable, "-c", BARE_SCRIPT, str(bare), ",".join(map(str, jars))),
         "cold_run_s": (LAKEBED, "run", "bronze.orders", "--lake", str(lake)),
+        **worker_commands(small_lake(folder / "with worker")),
         **({"dbt_duckdb_build_s": dbt} if dbt else {}),
     }
+
+
+def worker_commands(lake: Path) -> Commands:
+    """Commands that a worker runs, which an earlier one has started."""
+    with (lake / "lakebed.yaml").open("a") as settings:
+        settings.write("worker:\n  enabled: true\n")
+    commands = {
+        f"worker_{verb}_s": (LAKEBED, verb, "bronze.orders", "--lake", str(lake))
+        for verb in ("run", "preview")
+    }
+    timed_in_turn(commands, samples=2)
+    return commands
 
 
 def small_lake(folder: Path) -> Path:
@@ -252,6 +266,7 @@ def main() -> None:
     quick = parser.parse_args().quick
     with tempfile.TemporaryDirectory(prefix="lakebed-bench-") as name:
         seconds, seen = measure(Path(name), quick=quick)
+        timed(LAKEBED, "worker", "stop", "--lake", f"{name}/with worker")
     medians = {name: round(median(values), 3) for name, values in seconds.items()}
     result = {"dbt_help_s": None, "dbt_duckdb_build_s": None} | medians | seen
     result |= {

@@ -97,11 +97,11 @@ def other_variables() -> Iterator[str]:
 def commands() -> Iterator[str]:
     yield "## Commands\n"
     yield (
-        "Every command takes `--lake PATH`, `--json`, `-q` and `--debug`, before or after its"
-        " name.\n"
+        "Every command takes `--lake PATH`, `--json`, `-q`, `--debug` and `--no-worker`, before or"
+        " after its name.\n"
     )
     yield "| Command | What it does | Arguments and options |\n|---|---|---|"
-    shared = {"lake", "json", "quiet", "debug", "help"}
+    shared = {"lake", "json", "quiet", "debug", "no_worker", "help"}
     for name, command in listed_commands():
         own = [_option(parameter) for parameter in command.params if parameter.name not in shared]
         what = (command.help or "").splitlines()[0]

@@ -21,6 +21,8 @@ pytest_plugins = [
 # Tests start Spark with many sets of jars; an archive made in the background for each would only
 # slow them down.
 os.environ.setdefault("LAKEBED_TEST_NO_ARCHIVE", "1")
+# Tests of the worker have one; no other test leaves one behind.
+os.environ["LAKEBED_WORKER"] = "off"
 
 # How fast the machine makes up values says nothing about Lakebed: on a loaded one these checks fail
 # at random.

@@ -14,6 +14,7 @@ from scripts.reference import page
 
 import lakebed
 from lakebed import Lake, ports
+from lakebed.app.spark.workers import Workers
 from lakebed.landing import Zones
 from lakebed.pipelines import Pipelines, Runs
 from lakebed.tables import ALIASES, STRATEGIES, Tables
@@ -97,7 +98,7 @@ def test_the_glossary_lists_every_type_of_the_python_api() -> None:
     sources = (file.read_text() for file in (ROOT / "src" / "lakebed").rglob("*.py"))
     classes = {name for text in sources for name in re.findall(r"^class (\w+)", text, re.MULTILINE)}
     public = {name for name in lakebed.__all__ if isinstance(getattr(lakebed, name), type)}
-    nouns = (Lake, Tables, Pipelines, Zones, Runs)
+    nouns = (Lake, Tables, Pipelines, Zones, Runs, Workers)
     used = {name for noun in nouns for name in signature_types(noun)} & classes - set(
         typing.__all__
     )

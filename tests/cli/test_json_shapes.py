@@ -1,9 +1,11 @@
 """Programs read what `--json` prints: keys and types are those that docs/reference.md describes."""
 
 import json
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +16,8 @@ from typer.testing import CliRunner
 from lakebed import open as lakebed_open
 from lakebed.cli.main import app
 from lakebed.engines.files import FolderFiles
+from lakebed.engines.worker.connect import connect_or_start
+from lakebed.engines.worker.places import WorkerPlace, private_folder
 from lakebed.kartothek import DatasetOptions, store
 from lakebed.names import TableName
 from tests.cli.json_shapes import Line, described, differences
@@ -50,6 +54,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory, spark_home: Path) -> Answe
     _look_at_datasets(answers, folder)
     _change(answers, folder)
     _release(answers)
+    _ask_about_a_worker(answers)
     _keep(answers, folder)
     return answers
 
@@ -178,6 +183,16 @@ def _release(answers: Answers) -> None:
     ask("pipeline restore", "pipeline", "restore", "gold.total", "1")
     ask("pipeline delete", "pipeline", "delete", "gold.total")
     ask("pipeline ls", "pipeline", "ls")
+
+
+def _ask_about_a_worker(answers: Answers) -> None:
+    with TemporaryDirectory(prefix="lb") as runtime, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", runtime)
+        place = WorkerPlace(private_folder(os.environ), "0123456789abcdef")
+        about = {"lake": str(answers.lake), "idle_seconds": 600.0, "always": False}
+        connect_or_start(place, about, os.environ).close()
+        for word in ("status", "logs", "stop"):
+            answers.ask(f"worker {word}", "worker", word)
 
 
 def _keep(answers: Answers, folder: Path) -> None:

@@ -1,7 +1,9 @@
 """Working through a graph: order, threads, skips, fail-fast, interruption."""
 
 import threading
+from concurrent.futures import wait
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -91,3 +93,29 @@ def test_an_interruption_asks_the_work_under_way_to_end(monkeypatch: pytest.Monk
             interrupt=stop.set,
         )
     assert ended.is_set()
+
+
+def test_an_interruption_is_repeated_until_the_work_has_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is cancelled once may just have begun to compute something else."""
+    asked = threading.Semaphore(0)
+    waits = iter([interrupted_once])
+
+    def work(table: TableName) -> RunRecord:
+        for _ in range(2):
+            assert asked.acquire(timeout=10)
+        return a_record(table, "failed")
+
+    def waiting(*arguments: Any, **options: Any) -> Any:
+        return next(waits, wait)(*arguments, **options)
+
+    monkeypatch.setattr("lakebed.pipelines.running.builds.walk.wait", waiting)
+    monkeypatch.setattr("lakebed.pipelines.running.builds.walk._AGAIN", 0.01)
+    skip = lambda table, _: a_record(table, "skipped")  # noqa: E731
+    with pytest.raises(KeyboardInterrupt):
+        walk([A], {A: frozenset()}, work, skip, interrupt=asked.release)
+
+
+def interrupted_once(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt

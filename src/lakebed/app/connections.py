@@ -10,7 +10,7 @@ from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from lakebed.app.ahead import jvm_ahead
+from lakebed.app.spark.ahead import jvm_ahead
 from lakebed.app.stores import Stores, open_stores
 from lakebed.names import TableName
 from lakebed.settings import IN_BUCKET, Root, Settings, cache_folder, logs_folder
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lakebed.care import CareServices
     from lakebed.engines.types import IcebergCatalog, SparkSession
     from lakebed.pipelines import RunServices
-    from lakebed.ports import Compute, ConsumedFile
+    from lakebed.ports import Compute, ConsumedFile, WarmSpark
     from lakebed.query.queries import Queries
     from lakebed.query.results.log import QueryLog
 
@@ -52,10 +52,11 @@ class Connections:
         environment: Mapping[str, str],
         spark: "SparkSession | None" = None,
         report: Report = quiet,
+        warm: "WarmSpark | None" = None,
     ) -> None:
         self.root, self.settings = root, settings
         self._environment, self._report = environment, report
-        self._given_session = spark
+        self._given_session, self._warm = spark, warm
 
     @cached_property
     def stores(self) -> Stores:
@@ -103,6 +104,7 @@ class Connections:
             self.stores,
             compute=self._compute,
             holder=process_name(),
+            cancel=self._cancel,
             own_spark=self._given_session is None and self.settings.spark.has_own_functions_only,
             environment=self._environment,
         )
@@ -123,6 +125,13 @@ class Connections:
         )
         staging = Staging(self.stores.files, self.root, run_id)
         return SparkCompute(session, staging, run_id=run_id, close=lambda: close_session(session))
+
+    def _cancel(self) -> None:
+        """Cancel what Spark computes for this process; a session that was given is left alone."""
+        if "spark" in self.__dict__ and self._given_session is None:
+            from lakebed.engines.spark import cancel_jobs
+
+            cancel_jobs()
 
     def _care_services(self) -> "CareServices":
         """What one care works with; it remembers what it has read."""
@@ -161,14 +170,20 @@ class Connections:
             return adopt(self._given_session, self.settings, self.root)
         logs = logs_folder(self.settings, self.root, self._environment)
         return open_session(
-            self.settings, self.root, environment=self._environment, logs=logs, report=self._report
+            self.settings,
+            self.root,
+            environment=self._environment,
+            logs=logs,
+            report=self._report,
+            warm=self._warm,
         )
 
     def spark_ahead(self) -> AbstractContextManager[None]:
         """Let Spark's JVM boot while work is loaded and planned that will surely need it; at the
         end of the block it is ended if it was not needed after all.
         """
-        if self._given_session is not None or "spark" in self.__dict__:
+        borrows = self._given_session is not None or self._warm is not None
+        if borrows or "spark" in self.__dict__:
             return nullcontext()
         return jvm_ahead(self.settings, self.root, self._environment)
 

@@ -8,12 +8,13 @@ from contextlib import nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lakebed.app.ahead import with_spark_ahead
+from lakebed.app.spark.ahead import with_spark_ahead
 from lakebed.app.upkeep import LakeUpkeep
 from lakebed.names import TableName
 from lakebed.tables import Followers, Tables
 
 if TYPE_CHECKING:
+    from lakebed.app.spark.workers import Workers
     from lakebed.kartothek.lake_noun import LakeDatasets
     from lakebed.landing import Zones
     from lakebed.pipelines import BuildResult, Pipelines, RunListener, RunPlan, Runs
@@ -69,6 +70,13 @@ class Lake(LakeUpkeep):
         from lakebed.app.kartothek import lake_datasets
 
         return lake_datasets(self)
+
+    @cached_property
+    def workers(self) -> "Workers":
+        """The processes that keep Spark running for this lake between commands."""
+        from lakebed.app.spark.workers import Workers
+
+        return Workers(self._environment, lake=str(self.root))
 
     # -- manual changes
 

@@ -1,15 +1,24 @@
 """Opening a lake by its path or address."""
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakebed.app.connections import Report, quiet
 from lakebed.app.lake import Lake
+from lakebed.app.spark.workers import warm_spark
 from lakebed.engines.files import open_files
 from lakebed.errors import FileMissing, NoLake
-from lakebed.settings import SETTINGS_FILE, Root, files_settings, find_root, load_settings
+from lakebed.settings import (
+    SETTINGS_FILE,
+    Root,
+    files_settings,
+    find_root,
+    load_settings,
+    wants_worker,
+)
 from lakebed.work import retry
 
 if TYPE_CHECKING:
@@ -22,14 +31,27 @@ def open_lake(
     spark: "SparkSession | None" = None,
     environment: Mapping[str, str] | None = None,
     report: Report = quiet,
+    worker: bool | None = False,
 ) -> Lake:
     """Open the lake at `path`; without one, the lake of LAKEBED_LAKE, or the nearest at or above
     the current folder.
+
+    `worker` says whether to borrow Spark from a worker, which then stays for the next process;
+    None decides as commands do.
     """
     environment = os.environ if environment is None else environment
     root = locate(path or environment.get("LAKEBED_LAKE"))
-    settings = load_settings(_settings_text(root, environment), environment, root=root)
-    return Lake(root, settings, environment=environment, spark=spark, report=report)
+    text = _settings_text(root, environment)
+    settings = load_settings(text, environment, root=root)
+    wanted = wants_worker(
+        settings.worker, environment, asked=worker, interactive=sys.stderr.isatty()
+    )
+    warm = (
+        warm_spark(root, text, settings, environment=environment, report=report)
+        if wanted and settings.spark.is_local
+        else None
+    )
+    return Lake(root, settings, environment=environment, spark=spark, report=report, warm=warm)
 
 
 def locate(path: str | Path | None) -> Root:

@@ -25,11 +25,18 @@ from lakebed.cli.demo import command as demo
 from lakebed.cli.kartothek import noun as kartothek
 from lakebed.cli.output.help import load_help
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.parsing.command import DebugOption, JsonOption, LakeOption, QuietOption
+from lakebed.cli.parsing.command import (
+    DebugOption,
+    JsonOption,
+    LakeOption,
+    NoWorkerOption,
+    QuietOption,
+)
 from lakebed.cli.pipeline import noun as pipeline
 from lakebed.cli.sql import command as sql
 from lakebed.cli.table import followers
 from lakebed.cli.table import noun as table
+from lakebed.cli.worker import command as worker
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -60,17 +67,18 @@ def root(
     json: JsonOption = False,
     quiet: QuietOption = False,
     debug: DebugOption = False,
+    no_worker: NoWorkerOption = False,
     version: VersionOption = False,  # noqa: ARG001 - its callback acts
 ) -> None:
     """A lakehouse kept in one folder that grows to a cluster."""
-    context.obj = Screen(lake, json, quiet, debug)
+    context.obj = Screen(lake, json, quiet, debug, no_worker)
 
 
 for commands in (
     *(init, doctor, ls, demo),
     *(run, preview, runs, lineage, pipeline),
     *(query, sql, query_log),
-    *(table, zone, followers, care, fsck, backup, kartothek),
+    *(table, zone, followers, care, fsck, backup, kartothek, worker),
 ):
     commands.add_to(app)
 

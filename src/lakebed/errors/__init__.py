@@ -51,7 +51,8 @@
     ├── OutcomeUnknown          whether a run was published is unknown; it is not retried
     ├── QueryEnded              a query was stopped: a limit of time, memory or rows, or cancelled
     ├── RunFailed               a pipeline's code, or the engine on its behalf, failed
-    └── SparkFailed             Spark could not be started or died
+    ├── SparkFailed             Spark could not be started or died
+    └── WorkerUnavailable       no worker can be used; commands run by themselves
 
 `what` happened, `where`, whether data is `safe`, and what to do `next` are attributes of every
 error; `retryable` says whether the same call may succeed later without a change, `overtaken` that
@@ -81,6 +82,7 @@ from lakebed.errors.runs import (
     RunFailed,
     SparkFailed,
     TypesChanged,
+    WorkerUnavailable,
 )
 from lakebed.errors.stores import (
     CatalogFull,
@@ -186,6 +188,7 @@ __all__ = [
     "UnsupportedDataset",
     "UsageError",
     "WorkerTraceback",
+    "WorkerUnavailable",
     "near",
     "sentence",
     "suggestion",

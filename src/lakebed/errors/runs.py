@@ -92,3 +92,15 @@ class SparkFailed(LakebedError):
         super().__init__(
             f"Spark could not be started: {why}", next=next or (f"Its log: {log}" if log else "")
         )
+
+
+class WorkerUnavailable(LakebedError):
+    """There is no worker to be had; commands run by themselves then."""
+
+    retryable = True
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+        super().__init__(
+            f"the worker cannot be used: {why}.", next="Commands run without it: --no-worker."
+        )

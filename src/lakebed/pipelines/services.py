@@ -23,6 +23,7 @@ class RunServices:
     log: Callable[[str], Path]  # where a run's log is written
     holder: str
     releases: Releases
+    cancel: Callable[[], None] = lambda: None  # what active runs compute
     own_spark: bool = True  # the pinned one, set up by Lakebed: what functions it has is known
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 

@@ -64,6 +64,7 @@ from lakebed.ports.rows.predicates import (
 )
 from lakebed.ports.rows.query_rows import OperatorProfile, QueryRows
 from lakebed.ports.rows.scans import ColumnGroup, Scan, ScanColumn, ScanFile, Scans
+from lakebed.ports.rows.warm_spark import LentSpark, WarmSpark
 from lakebed.ports.state.care_log import CareEntry, CareLog, CareState
 from lakebed.ports.state.events import (
     Event,
@@ -150,6 +151,7 @@ __all__ = [
     "LandingReader",
     "Lease",
     "Leases",
+    "LentSpark",
     "LocalSession",
     "MetadataFile",
     "MovedFile",
@@ -204,5 +206,6 @@ __all__ = [
     "UnsettledChange",
     "Verdict",
     "ViewMetadata",
+    "WarmSpark",
     "ZoneTypes",
 ]

@@ -10,6 +10,7 @@ from lakebed.presentation.values import fields_of, json_ready
 
 if TYPE_CHECKING:
     from lakebed.app.doctor import DoctorFinding
+    from lakebed.app.spark.workers import WorkerStatus
     from lakebed.care.backup import BackupReport, RestoreReport
     from lakebed.care.relocation import RelocationReport
     from lakebed.ports import ForeignTable, TableMetadata, ViewMetadata
@@ -85,3 +86,8 @@ def restored_json(restored: "RestoreReport") -> dict[str, Any]:
 def relocated_json(moved: "RelocationReport") -> dict[str, Any]:
     """The tables whose metadata was rewritten."""
     return fields_of(moved)
+
+
+def worker_json(worker: "WorkerStatus") -> dict[str, Any]:
+    """A worker of the lake: what it is for, and what it does."""
+    return fields_of(worker)

@@ -40,6 +40,7 @@ from lakebed.settings.spec import (
     SqliteCatalog,
     WriteSettings,
 )
+from lakebed.settings.worker import WorkerSettings, wants_worker
 from lakebed.settings.yaml_text import LARGEST, read_yaml
 
 __all__ = [
@@ -70,6 +71,7 @@ __all__ = [
     "SparkSettings",
     "SqliteCatalog",
     "TableCare",
+    "WorkerSettings",
     "WriteSettings",
     "cache_folder",
     "effective_care",
@@ -87,5 +89,6 @@ __all__ = [
     "setting_fields",
     "settings_tree",
     "staging_place",
+    "wants_worker",
     "without_secrets",
 ]

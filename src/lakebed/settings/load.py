@@ -28,6 +28,7 @@ OTHER_VARIABLES = {
     "LAKEBED_LAKE": "the lake to work on when --lake is not given",
     "LAKEBED_CACHE": "folder for jars and start-up archives; unset: the user's cache folder",
     "LAKEBED_DEBUG": "1 shows the whole traceback of an error",
+    "LAKEBED_WORKER": "off runs every command without a worker",
 }
 _TESTS_ONLY = "LAKEBED_TEST_"
 _CATALOGS = (SqliteCatalog, PostgresCatalog, RestCatalog)

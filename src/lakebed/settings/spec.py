@@ -20,6 +20,7 @@ from lakebed.settings.kartothek import KartothekSettings
 from lakebed.settings.query import QuerySettings
 from lakebed.settings.releases import ReleaseSettings
 from lakebed.settings.secrecy import holds_secret
+from lakebed.settings.worker import WorkerSettings
 
 Compression = Literal["snappy", "zstd", "gzip", "lz4", "uncompressed"]
 Mebibytes = 1024 * 1024
@@ -289,6 +290,7 @@ class Settings(_Part):
     files: FilesSettings = FilesSettings()
     places: PlacesSettings = PlacesSettings()
     spark: SparkSettings = SparkSettings()
+    worker: WorkerSettings = WorkerSettings()
     lease: LeaseSettings = LeaseSettings()
     releases: ReleaseSettings = ReleaseSettings()
     query: QuerySettings = QuerySettings()

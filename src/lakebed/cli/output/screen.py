@@ -26,6 +26,7 @@ class Screen:
     as_json: bool = False
     quiet: bool = False
     debug: bool = False
+    no_worker: bool = False
     _opened: ExitStack = field(default_factory=ExitStack, init=False, repr=False, compare=False)
 
     @cached_property
@@ -43,7 +44,9 @@ class Screen:
         """
         from lakebed.app import open_lake
 
-        return self._opened.enter_context(open_lake(self.lake_path, report=self.progress))
+        worker = False if self.no_worker else None
+        lake = open_lake(self.lake_path, report=self.progress, worker=worker)
+        return self._opened.enter_context(lake)
 
     def __enter__(self) -> "Screen":
         return self

@@ -22,12 +22,16 @@ LakeOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="Print errors only.")]
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+NoWorkerOption = Annotated[
+    bool, typer.Option("--no-worker", help="Start Spark for this command alone.")
+]
 
 _SHARED = {
     "lake": (LakeOption, None),
     "json": (JsonOption, False),
     "quiet": (QuietOption, False),
     "debug": (DebugOption, False),
+    "no_worker": (NoWorkerOption, False),
 }
 
 
@@ -79,6 +83,7 @@ def _screen(above: Screen, given: dict[str, Any]) -> Screen:
         as_json=given["json"] or above.as_json,
         quiet=given["quiet"] or above.quiet,
         debug=given["debug"] or above.debug or os.environ.get("LAKEBED_DEBUG") == "1",
+        no_worker=given["no_worker"] or above.no_worker,
     )
 
 

@@ -9,6 +9,7 @@ from lakebed.engines.spark.progress import watch
 from lakebed.engines.spark.remote import adopt
 from lakebed.engines.spark.session import (
     another_session,
+    cancel_jobs,
     close_session,
     end_ahead,
     open_session,
@@ -25,6 +26,7 @@ __all__ = [
     "absent",
     "adopt",
     "another_session",
+    "cancel_jobs",
     "close_session",
     "end_ahead",
     "find_java",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lakebed.engines.spark.conf import runtime_conf
 from lakebed.engines.spark.jars.fetch import local_jars
 from lakebed.engines.spark.jars.pinned import Jar, absent, needed_jars
+from lakebed.engines.spark.lending.borrow import borrow_spark
 from lakebed.engines.spark.logs import silence_pyspark
 from lakebed.engines.spark.progress import is_classic
 from lakebed.engines.spark.remote import adopt, close_remote, open_remote
@@ -32,6 +33,7 @@ from lakebed.engines.spark.start.masters import require_reachable
 from lakebed.engines.spark.start.one_spark import require_compatible, require_no_other_spark
 from lakebed.errors import LakebedError
 from lakebed.names import CATALOG
+from lakebed.ports import WarmSpark
 from lakebed.settings import Root, Settings, cache_folder
 
 if TYPE_CHECKING:
@@ -56,11 +58,12 @@ def open_session(
     report: Report = lambda _: None,
     java: Java | None = None,
     also: Iterable[Jar] = (),
+    warm: WarmSpark | None = None,
 ) -> "SparkSession":
     """A new session whose catalog `lake` is this lake; end it with `close_session`.
 
-    The first session of a process starts Spark, later ones share it. `also` are jars for lakes
-    opened later.
+    The first session of a process starts Spark, or borrows a `warm` one; later ones share it.
+    `also` are jars for lakes opened later.
     """
     silence_pyspark()
     with _lock:
@@ -70,7 +73,9 @@ def open_session(
         jars = local_jars(
             settings, root, environment=environment, report=report, java=java, also=also
         )
-        return _open_local(settings, root, jars=jars, java=java, environment=environment, logs=logs)
+        return _open_local(
+            settings, root, jars=jars, java=java, environment=environment, logs=logs, warm=warm
+        )
 
 
 def start_ahead(
@@ -163,6 +168,7 @@ def _open_local(
     java: Java | None,
     environment: Mapping[str, str],
     logs: Path,
+    warm: WarmSpark | None,
 ) -> "SparkSession":
     global _local
     _forget_dead()
@@ -172,11 +178,17 @@ def _open_local(
         launch = plan_launch(
             settings, root, jars=jars, java=java or find_java(environment), environment=environment
         )
-        _local = start_spark(
+        directly = settings.spark.direct_launch
+        borrowed = (
+            borrow_spark(launch, warm, environment=environment, logs=logs, directly=directly)
+            if warm
+            else None
+        )
+        _local = borrowed or start_spark(
             launch,
             environment=environment,
             logs=logs,
-            directly=settings.spark.direct_launch,
+            directly=directly,
             ahead=_take_ahead(launch),
         )
         session = _local.base
@@ -218,6 +230,13 @@ def _new_local_session(
         if not has_value(key, value, local.launch.conf):
             session.conf.set(key, value)
     return session
+
+
+def cancel_jobs() -> None:
+    """Cancel what the sessions of this process compute. Never waits for a Spark that starts."""
+    for session in (*_remote, *(_local.opened if _local else ())):
+        with suppress(Exception):  # it may have ended, or its JVM died
+            session.interruptAll()
 
 
 def _end(local: LocalSpark) -> None:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from lakebed.engines.spark.conf import cores_of, session_conf
 from lakebed.engines.spark.logs import new_log, note
@@ -18,7 +18,7 @@ from lakebed.engines.spark.start.class_archive import (
 )
 from lakebed.engines.spark.start.direct_launch import BootingJvm, boot, start_directly
 from lakebed.engines.spark.start.java import Java
-from lakebed.engines.spark.start.jvm import Jvm, JvmCrashed, connect, start_ordinarily
+from lakebed.engines.spark.start.jvm import JvmCrashed, connect, start_ordinarily
 from lakebed.engines.spark.start.launch import Launch
 from lakebed.settings import Root, Settings
 
@@ -26,12 +26,31 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+class RunningJvm(Protocol):
+    """The JVM of a Spark: started by this process, or borrowed."""
+
+    gateway: Any
+
+    @property
+    def how(self) -> str: ...
+
+    @property
+    def log(self) -> Path: ...
+
+    @property
+    def runs(self) -> bool: ...
+
+    def stop(self) -> None:
+        """Stop it, or give it back."""
+        ...
+
+
 @dataclass
 class LocalSpark:
     """The Spark of this process, and its open sessions."""
 
     base: "SparkSession"
-    jvm: Jvm
+    jvm: RunningJvm
     launch: Launch
     environment: Mapping[str, str]
     opened: "list[SparkSession]" = field(default_factory=list)
@@ -138,7 +157,7 @@ def _with_archive(launch: Launch, archive: ClassArchive) -> Launch:
 def archive_for_next_time(local: LocalSpark) -> None:
     """Make the class-data archive in the background, if this Spark started without one."""
     launch = local.launch
-    if local.jvm.how == "ordinarily" or not launch.brings_jars or launch.archive:
+    if local.jvm.how != "directly" or not launch.brings_jars or launch.archive:
         return
     if is_wanted(
         archive_for(launch.java, launch.jars, environment=local.environment), local.environment

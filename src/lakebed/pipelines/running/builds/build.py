@@ -23,7 +23,7 @@ def run_each(build: Build, tables: Sequence[TableName]) -> tuple[RunRecord, ...]
         partial(_skip, build),
         threads=build.options.threads,
         fail_fast=build.options.fail_fast,
-        interrupt=build.options.stop.set,
+        interrupt=build.interrupt,
     )
 
 

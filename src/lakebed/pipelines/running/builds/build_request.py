@@ -22,6 +22,11 @@ class Build:
     options: RunOptions
     sleep: Callable[[float], None] = time.sleep
 
+    def interrupt(self) -> None:
+        """Ask active runs to end, and cancel what they compute."""
+        self.options.stop.set()
+        self.services.cancel()
+
 
 def hold_table(build: Build, table: TableName, run_id: str) -> AbstractContextManager[HeldLease]:
     """The lease under which a run works."""

@@ -86,7 +86,7 @@ class _Together:
     def run(self, publication: str) -> tuple[tuple[RunRecord, ...], LakebedError | None]:
         """Prepare all, then publish all."""
         order = dependencies(self.build.specs, self.tables)
-        threads, stop = self.build.options.threads, self.build.options.stop
+        threads = self.build.options.threads
         records = walk(
             self.tables,
             order,
@@ -94,7 +94,7 @@ class _Together:
             self._skipped,
             threads=threads,
             fail_fast=True,
-            interrupt=stop.set,
+            interrupt=self.build.interrupt,
         )
         runs = [self.runs[table] for table in self.tables if table in self.runs]
         views = [run for run in runs if self._reads_what_was_built(run)]

@@ -2,7 +2,7 @@
 skipped.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from graphlib import TopologicalSorter
@@ -12,6 +12,7 @@ from lakebed.ports import RunRecord
 
 Dependencies = Mapping[TableName, frozenset[TableName]]
 Records = dict[TableName, RunRecord]
+_AGAIN = 1.0  # seconds
 
 
 def walk(
@@ -27,7 +28,7 @@ def walk(
     """Run every table once everything it depends on is done; returns the records in the order of
     `tables`.
 
-    Ctrl+C calls `interrupt`, which asks active runs to end, and waits for them.
+    Ctrl+C calls `interrupt`, which asks active runs to end, until they have ended.
     """
     graph = TopologicalSorter(dependencies)
     graph.prepare()
@@ -44,7 +45,7 @@ def walk(
                     graph.done(table)
                 else:
                     running[pool.submit(run, table)] = table
-            with _on_interrupt(interrupt):
+            with _on_interrupt(interrupt, running):
                 finished = wait(running, return_when=FIRST_COMPLETED).done if running else set()
             for future in finished:
                 table = running.pop(future)
@@ -54,11 +55,16 @@ def walk(
 
 
 @contextmanager
-def _on_interrupt(interrupt: Callable[[], None]) -> Iterator[None]:
+def _on_interrupt(
+    interrupt: Callable[[], None], running: Collection[Future[RunRecord]]
+) -> Iterator[None]:
+    """Ask again as long as runs go on: one may just have begun to compute something else."""
     try:
         yield
     except KeyboardInterrupt:
         interrupt()
+        while wait(running, timeout=_AGAIN).not_done:
+            interrupt()
         raise
 
 

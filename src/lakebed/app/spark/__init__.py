@@ -1,0 +1,1 @@
+"""Spark before it is needed, and between commands."""
