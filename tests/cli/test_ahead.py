@@ -9,13 +9,19 @@ from lakebed.app import create_lake
 from lakebed.cli.main import app
 
 
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("ahead") / "lake"
+    create_lake(folder)
+    return folder
+
+
 @pytest.fixture
-def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def told(lake: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What Spark's engine was told to do; nothing else of it is used, as every command fails or
     needs no Spark.
     """
-    create_lake(tmp_path / "lake")
-    monkeypatch.setenv("LAKEBED_LAKE", str(tmp_path / "lake"))
+    monkeypatch.setenv("LAKEBED_LAKE", str(lake))
     told: list[str] = []
     engine = "lakebed.engines.spark"
     monkeypatch.setattr(f"{engine}.start_ahead", lambda *_, **__: told.append("start"))
