@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from lakebed.app import create_lake
+from lakebed.app import create_lake, open_lake
 from lakebed.cli.main import app
+from lakebed.errors import BadQuery
 
 
 @pytest.fixture(scope="module")
@@ -56,4 +57,10 @@ def test_commands_that_need_spark_do_not_wait_for_their_plan_to_start_it_nor_lea
 )
 def test_commands_that_look_start_no_spark(told: list[str], command: list[str]) -> None:
     assert CliRunner().invoke(app, command).exit_code == 0
+    assert told == []
+
+
+def test_an_untrusted_query_cannot_start_spark(told: list[str], lake: Path) -> None:
+    with open_lake(lake) as opened, pytest.raises(BadQuery):
+        opened.query("SELECT 1", engine="spark", untrusted=True)
     assert told == []

@@ -156,7 +156,8 @@ class Lake(LakeUpkeep):
             principal=principal,
             route=route,
         )
-        with self.spark_ahead() if engine == "spark" else nullcontext():
+        needs_spark = engine == "spark" and not untrusted  # untrusted queries may not use it
+        with self.spark_ahead() if needs_spark else nullcontext():
             return self.queries.query(request)
 
     def explain(
