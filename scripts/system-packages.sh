@@ -10,6 +10,7 @@ main() {
     local missing=()
     if [[ "${1:-tests}" == tests ]]; then
         has_postgresql || missing+=(postgresql)
+        command -v npm >/dev/null || missing+=(nodejs npm) # for Azurite
         # One line for each further need: has_chromium || missing+=(chromium)
     else
         missing=("$@")
