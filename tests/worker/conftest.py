@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -102,32 +102,22 @@ class Desk:
         with open_lake(self.folder) as lake:
             return {str(table) for table in lake.tables.readable()}
 
+    def workers(self) -> tuple[WorkerStatus, ...]:
+        return Workers(self.environment, lake=str(self.folder)).status()
+
     def worker(self) -> WorkerStatus:
-        (found,) = Workers(self.environment, lake=str(self.folder)).status()
+        (found,) = self.workers()
         return found
 
     def wait_until_idle(self) -> WorkerStatus:
         """The worker's status, once nobody uses it."""
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            status = self.worker()
-            if not status.running and not status.borrowers:
-                return status
-            time.sleep(0.1)
-        raise AssertionError(f"still busy: {status}")
+        self.wait_until(lambda: not self.worker().running and not self.worker().borrowers)
+        return self.worker()
 
-    def wait_until_gone(self) -> None:
-        """Return when the worker has ended."""
+    def wait_until(self, condition: Callable[[], bool]) -> None:
         deadline = time.monotonic() + PATIENCE
-        while found := Workers(self.environment, lake=str(self.folder)).status():
-            assert time.monotonic() < deadline, found
-            time.sleep(0.1)
-
-    def wait_until_stopped(self) -> None:
-        """Return when a process of the worker was stopped, as by Ctrl-Z."""
-        deadline = time.monotonic() + PATIENCE
-        while "\nT " not in self.processes():
-            assert time.monotonic() < deadline
+        while not condition():
+            assert time.monotonic() < deadline, self.workers()
             time.sleep(0.05)
 
     def close(self) -> None:
