@@ -81,16 +81,17 @@ def python(
 
 
 def jvm_of(pid: int) -> list[int]:
-    """The JVMs that a process has started, from whichever thread."""
+    """The JVMs that a process has started, from whichever thread.
+
+    Every process names its parent, which `/proc/PID/task/*/children` sometimes does not tell.
+    """
     found = []
-    for file in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):  # threads and processes end meanwhile
-            found += [
-                child
-                for child in file.read_text().split()
-                if Path(f"/proc/{child}/comm").read_text().strip() == "java"
-            ]
-    return [int(child) for child in found]
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # processes end meanwhile
+            name, _, rest = file.read_text().partition("(")[2].rpartition(")")
+            if name == "java" and int(rest.split()[1]) == pid:
+                found.append(int(file.parent.name))
+    return found
 
 
 def listens_on(pid: int) -> set[str]:
