@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from lakebed.app.spark.workers import Workers
 from lakebed.engines.worker import connect as connecting
 from lakebed.engines.worker.connect import accepted, ask, connect, connect_or_start, send_or_start
 from lakebed.engines.worker.messages import receive, send
@@ -30,6 +31,18 @@ def test_a_worker_that_was_killed_is_replaced(place: WorkerPlace) -> None:
     while connect(place) is not None:
         time.sleep(0.01)
     assert started(place)["pid"] != first["pid"]
+
+
+def test_the_log_of_a_worker_that_was_killed_can_be_read(place: WorkerPlace) -> None:
+    with connect_or_start(place, ABOUT, os.environ) as connection:
+        send(connection, {"kind": "command", "files": 3})
+        assert receive(connection) is None
+    os.kill(place.described()["pid"], 9)
+    workers = Workers({"XDG_RUNTIME_DIR": str(place.folder.parent)}, lake=ABOUT["lake"])
+    (log,) = workers.logs()
+    assert "a caller was sent away" in "".join(log.lines)
+    assert Path(log.file) == place.log
+    place.about.unlink()  # which a worker that ends by itself does
 
 
 def test_an_idle_worker_ends_and_leaves_no_socket(place: WorkerPlace) -> None:

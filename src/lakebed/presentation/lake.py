@@ -10,7 +10,7 @@ from lakebed.presentation.values import fields_of, json_ready
 
 if TYPE_CHECKING:
     from lakebed.app.doctor import DoctorFinding
-    from lakebed.app.spark.workers import WorkerStatus
+    from lakebed.app.spark.workers import WorkerLog, WorkerStatus
     from lakebed.care.backup import BackupReport, RestoreReport
     from lakebed.care.relocation import RelocationReport
     from lakebed.ports import ForeignTable, TableMetadata, ViewMetadata
@@ -91,3 +91,8 @@ def relocated_json(moved: "RelocationReport") -> dict[str, Any]:
 def worker_json(worker: "WorkerStatus") -> dict[str, Any]:
     """A worker of the lake: what it is for, and what it does."""
     return fields_of(worker)
+
+
+def worker_log_json(log: "WorkerLog") -> dict[str, Any]:
+    """The end of a worker's log."""
+    return fields_of(log)

@@ -1,5 +1,6 @@
 """Workers: the Spark that one lends, and what they are doing."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,8 @@ from lakebed.engines.worker.connect import ask
 from lakebed.engines.worker.places import WorkerPlace, known_places
 from lakebed.ports import WarmSpark
 from lakebed.settings import Root, Settings
+
+_TAIL = 256 * 1024  # bytes of a log that are looked at
 
 
 def warm_spark(
@@ -45,6 +48,15 @@ class WorkerStatus:
     spark_log: str
 
 
+@dataclass(frozen=True)
+class WorkerLog:
+    """The end of what a worker or its Spark has written."""
+
+    lake: str
+    file: str
+    lines: tuple[str, ...]
+
+
 class Workers:
     """The workers of one lake, or of all lakes of this user."""
 
@@ -59,14 +71,35 @@ class Workers:
         """Ask them to end, which they do when their commands have ended; those that were asked."""
         return self._ask("stop")
 
+    def logs(self, *, lines: int = 50) -> tuple[WorkerLog, ...]:
+        """The last lines of their logs; of those that died, too."""
+        found = []
+        for place in self._places():
+            told = ask(place, "status") or place.described()
+            for file in filter(None, (str(place.log), told.get("spark_log"))):
+                found.append(WorkerLog(told["lake"], file, _last_lines(Path(file), lines)))
+        return tuple(found)
+
     def _ask(self, question: str) -> tuple[WorkerStatus, ...]:
-        places = [
-            place
-            for place in known_places(self._environment)
-            if self._lake in (None, place.described().get("lake"))
-        ]
-        answers = ((place, ask(place, question)) for place in places)
+        answers = ((place, ask(place, question)) for place in self._places())
         return tuple(_status(place, answer) for place, answer in answers if answer)
+
+    def _places(self) -> list[WorkerPlace]:
+        described = ((place, place.described()) for place in known_places(self._environment))
+        return [
+            place
+            for place, about in described
+            if "lake" in about and self._lake in (None, about["lake"])
+        ]
+
+
+def _last_lines(file: Path, count: int) -> tuple[str, ...]:
+    try:
+        with file.open("rb") as log:
+            log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
+            return tuple(log.read().decode(errors="replace").splitlines()[-count:])
+    except OSError:  # nothing was written
+        return ()
 
 
 def _status(place: WorkerPlace, told: Mapping[str, Any]) -> WorkerStatus:

@@ -8,12 +8,13 @@ import typer
 from lakebed.cli.output.formats import format_count, format_size
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import command
-from lakebed.presentation.lake import worker_json
+from lakebed.presentation.lake import worker_json, worker_log_json
 
 if TYPE_CHECKING:
     from lakebed.app.spark.workers import Workers, WorkerStatus
 
 AllOption = Annotated[bool, typer.Option("--all", help="Of all lakes, not only of this one.")]
+LinesOption = Annotated[int, typer.Option(min=1, help="How many lines of each log.")]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -51,21 +52,23 @@ def stop(screen: Screen, every: AllOption = False) -> None:
 
 _LOGS = """
 lakebed worker logs
+lakebed worker logs --lines 200
 """
 
 
-def logs(screen: Screen, every: AllOption = False) -> None:
-    """Show where the workers of the lake and their Spark write their logs."""
-    found = _workers(screen, every=every).status()
+def logs(screen: Screen, every: AllOption = False, lines: LinesOption = 50) -> None:
+    """Show the last lines that the lake's workers and their Spark have logged."""
+    found = _workers(screen, every=every).logs(lines=lines)
 
     def text() -> None:
-        for worker in found:
-            for log in filter(None, (str(worker.log), worker.spark_log)):
-                screen.say(log)
+        for log in found:
+            screen.say(f"{log.file}:")
+            for line in log.lines:
+                screen.say(f"  {line}")
         if not found:
             screen.say("no worker is running")
 
-    screen.show([worker_json(worker) for worker in found], text)
+    screen.show([worker_log_json(log) for log in found], text)
 
 
 def _workers(screen: Screen, *, every: bool) -> "Workers":
