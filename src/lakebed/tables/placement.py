@@ -61,13 +61,15 @@ class TablePlacement:
             None if isinstance(self.settings.catalog, RestCatalog) else self.root.at(table.folder)
         )
 
-    def temporary_properties(self) -> Mapping[str, str]:
+    def temporary_properties(self, *, bounds_of: str | None = None) -> Mapping[str, str]:
         """How the files of such a table are written: fast, because they are read twice and then
-        removed.
+        removed. Only one column's bounds are kept.
         """
+        bounds = {f"write.metadata.metrics.column.{bounds_of}": "full"} if bounds_of else {}
         return {
             "write.parquet.compression-codec": "uncompressed",
             "write.metadata.metrics.default": "counts",
+            **bounds,
         }
 
     def properties(self, table: TableName, *, is_sorted: bool = False) -> Mapping[str, str]:
