@@ -27,7 +27,8 @@ def test_a_table_is_made_at_its_place() -> None:
         == "CREATE TABLE lake.`shop`.`silver`.`clean-orders` (id BIGINT) USING iceberg\nPARTITIONED"
         " BY (days(at))\nLOCATION 'file:///it\\'s'\nTBLPROPERTIES ('format-version' = '2',"
         " 'commit.retry.num-retries' = '30', 'commit.retry.min-wait-ms' = '50',"
-        " 'commit.retry.max-wait-ms' = '2000', 'a' = 'b')"
+        " 'commit.retry.max-wait-ms' = '2000', 'read.split.open-file-cost' = '9437184',"
+        " 'a' = 'b')"
     )
 
 

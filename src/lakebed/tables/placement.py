@@ -9,7 +9,7 @@ from lakebed.names import TableName, require_no_collision
 from lakebed.ports import UNPUBLISHED, Catalog, Files
 from lakebed.settings import RestCatalog, Root, Settings
 from lakebed.tables.moved_lake import require_relocated
-from lakebed.tables.statements import create_table, write_properties
+from lakebed.tables.statements import PARALLEL_READS, create_table, write_properties
 
 USED_MARKER = (
     "_used"  # a file that stays when care clears a table's folder: the folder is not used again
@@ -69,6 +69,7 @@ class TablePlacement:
         return {
             "write.parquet.compression-codec": "uncompressed",
             "write.metadata.metrics.default": "counts",
+            **PARALLEL_READS,
             **bounds,
         }
 

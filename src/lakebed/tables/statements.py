@@ -13,6 +13,9 @@ COMMIT_RETRIES = {
     "commit.retry.min-wait-ms": "50",
     "commit.retry.max-wait-ms": "2000",
 }
+# Iceberg puts small files into one task of 16 MiB. Counted as more than half of that, each has a
+# task of its own, and small tables are read by several cores.
+PARALLEL_READS = {"read.split.open-file-cost": str(9 * 1024 * 1024)}
 
 
 def write_properties(write: WriteSettings) -> dict[str, str]:
@@ -44,7 +47,12 @@ def create_table(
     placed = f"LOCATION {string_literal(location)}\n" if location else ""
     listed = ", ".join(
         f"{string_literal(key)} = {string_literal(value)}"
-        for key, value in {"format-version": "2", **COMMIT_RETRIES, **properties}.items()
+        for key, value in {
+            "format-version": "2",
+            **COMMIT_RETRIES,
+            **PARALLEL_READS,
+            **properties,
+        }.items()
     )
     return (
         f"CREATE TABLE {table.spark} ({columns}) USING iceberg\n{partitioned}{placed}TBLPROPERTIES"
