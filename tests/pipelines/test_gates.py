@@ -1,13 +1,11 @@
 """Gates: tests of columns as a table of cases, what is kept of an answer, and what is refused."""
 
-from typing import Any
-
 import pytest
 
-from lakebed.engines.spark.compute import SparkCompute
 from lakebed.errors import BadPipeline
 from lakebed.quality import SAMPLE
 from tests.support.lakes.pipeline_lake import TestLake
+from tests.support.recorded_queries import record_queries
 
 pytestmark = pytest.mark.spark
 
@@ -150,14 +148,7 @@ ROW_GATES = {
 def test_gates_that_filter_the_same_rows_share_one_scan(
     shop: TestLake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
-    rows = SparkCompute.rows
-
-    def recorded(self: SparkCompute, query: Any, *, limit: int) -> Any:
-        asked.append(str(query))
-        return rows(self, query, limit=limit)
-
-    monkeypatch.setattr(SparkCompute, "rows", recorded)
+    asked = record_queries(monkeypatch)
     shop.pipeline("silver.a", "SELECT * FROM range(100)", gates=ROW_GATES)
     record = shop.run_one("silver.a")
     found = {verdict.gate: verdict for verdict in record.verdicts}

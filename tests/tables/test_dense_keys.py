@@ -1,15 +1,15 @@
 """Integer keys that lie close together: bitmaps must find every repeated key."""
 
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from lakebed.engines.spark.compute import SparkCompute
 from lakebed.ports import Field
 from lakebed.tables import distinct_keys_query, integer_key, is_dense, key_range_query
 from lakebed.tables.merging.strategies import DeleteInsert, Incremental, SoftDelete
 from tests.support.lakes.pipeline_lake import TestLake
+from tests.support.recorded_queries import record_queries
 from tests.support.scale import SCALE
 
 if TYPE_CHECKING:
@@ -57,14 +57,7 @@ def test_bitmaps_count_different_keys_as_a_set_does(spark: "SparkSession") -> No
 def test_unique_integers_are_not_sorted_and_repeated_ones_are_refused_all_the_same(
     shop: TestLake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
-    rows = SparkCompute.rows
-
-    def recorded(self: SparkCompute, query: Any, *, limit: int) -> Any:
-        asked.append(str(query))
-        return rows(self, query, limit=limit)
-
-    monkeypatch.setattr(SparkCompute, "rows", recorded)
+    asked = record_queries(monkeypatch)
     keyed = "merge_strategy: incremental\nunique_key: ID\n"
     shop.pipeline("silver.a", "SELECT id, id * 2 AS twice FROM range(-5, 5)", keyed)
     shop.run_one("silver.a")

@@ -21,6 +21,16 @@ if TYPE_CHECKING:
 _SHOWN = 1000  # rows on a screen
 _WIDEST = 10_000  # characters of a value, on a terminal
 
+LimitOption = Annotated[int | None, typer.Option("--limit", min=0, help="At most this many rows.")]
+FormatOption = Annotated[
+    Literal["table", "csv", "json", "ndjson", "parquet", "arrow"] | None,
+    typer.Option(
+        "--format", help="table, csv, json, ndjson, parquet or arrow. Default: by the file's name."
+    ),
+]
+OutputOption = Annotated[
+    str | None, typer.Option("-o", "--output", metavar="FILE", help="Write to a file.")
+]
 SqlArgument = Annotated[
     str,
     typer.Argument(
@@ -51,19 +61,9 @@ def query(
         Literal["duckdb", "spark"],
         typer.Option("--engine", help="duckdb (without a JVM) or spark."),
     ] = "duckdb",
-    limit: Annotated[
-        int | None, typer.Option("--limit", min=0, help="At most this many rows.")
-    ] = None,
-    format: Annotated[
-        Literal["table", "csv", "json", "ndjson", "parquet", "arrow"] | None,
-        typer.Option(
-            "--format",
-            help="table, csv, json, ndjson, parquet or arrow. Default: by the file's name.",
-        ),
-    ] = None,
-    output: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="FILE", help="Write to a file.")
-    ] = None,
+    limit: LimitOption = None,
+    format: FormatOption = None,
+    output: OutputOption = None,
     namespace: NamespaceOption = None,
     explain: Annotated[
         bool,

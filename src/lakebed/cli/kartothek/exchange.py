@@ -9,7 +9,13 @@ from lakebed.cli.output.formats import plural
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.completion import known_tables
-from lakebed.cli.table.write import GatesOption, print_change
+from lakebed.cli.table.write import (
+    GatesOption,
+    KeyOption,
+    ModeOption,
+    OrderOption,
+    print_change,
+)
 from lakebed.presentation.kartothek import export_json
 
 
@@ -92,15 +98,9 @@ def import_(
             autocompletion=known_tables,
         ),
     ],
-    mode: Annotated[
-        str, typer.Option("--mode", help="A strategy: append, overwrite, merge …")
-    ] = "append",
-    key: Annotated[
-        list[str] | None, typer.Option("--key", help="Column that identifies a row; repeatable.")
-    ] = None,
-    order: Annotated[
-        str | None, typer.Option("--order", help="Column that says which of two rows is newer.")
-    ] = None,
+    mode: ModeOption = "append",
+    key: KeyOption = None,
+    order: OrderOption = None,
     on_schema_change: Annotated[
         str, typer.Option("--on-schema-change", help="fail, append or sync.")
     ] = "fail",

@@ -1,7 +1,7 @@
 """Commands about Kartothek datasets: kartothek ls, show, verify, gc, query."""
 
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -11,7 +11,14 @@ from lakebed.cli.output.formats import plural
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
-from lakebed.cli.query import SqlArgument, hand_over, sql_text
+from lakebed.cli.query import (
+    FormatOption,
+    LimitOption,
+    OutputOption,
+    SqlArgument,
+    hand_over,
+    sql_text,
+)
 from lakebed.presentation.kartothek import (
     dataset_json,
     datasets_json,
@@ -177,19 +184,9 @@ def query(
     dataset: DatasetArgument,
     sql: SqlArgument,
     table: TableOption = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", min=0, help="At most this many rows.")
-    ] = None,
-    format: Annotated[
-        Literal["table", "csv", "json", "ndjson", "parquet", "arrow"] | None,
-        typer.Option(
-            "--format",
-            help="table, csv, json, ndjson, parquet or arrow. Default: by the file's name.",
-        ),
-    ] = None,
-    output: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="FILE", help="Write to a file.")
-    ] = None,
+    limit: LimitOption = None,
+    format: FormatOption = None,
+    output: OutputOption = None,
     at: Annotated[
         str | None,
         typer.Option("--at", metavar="VERSION|TIME", help="Read a state that the dataset keeps."),

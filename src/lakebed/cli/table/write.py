@@ -14,6 +14,13 @@ from lakebed.presentation.table import manual_change_json
 if TYPE_CHECKING:
     from lakebed.ports import RunRecord
 
+ModeOption = Annotated[str, typer.Option("--mode", help="A strategy: append, overwrite, merge …")]
+KeyOption = Annotated[
+    list[str] | None, typer.Option("--key", help="Column that identifies a row; repeatable.")
+]
+OrderOption = Annotated[
+    str | None, typer.Option("--order", help="Column that says which of two rows is newer.")
+]
 GatesOption = Annotated[
     bool, typer.Option("--no-gates", help="Skip the gates of the table's pipeline.")
 ]
@@ -65,15 +72,9 @@ def write(
     file: Annotated[
         Path, typer.Argument(help="A Parquet, CSV or JSON-lines file on this machine.")
     ],
-    mode: Annotated[
-        str, typer.Option("--mode", help="A strategy: append, overwrite, merge …")
-    ] = "append",
-    key: Annotated[
-        list[str] | None, typer.Option("--key", help="Column that identifies a row; repeatable.")
-    ] = None,
-    order: Annotated[
-        str | None, typer.Option("--order", help="Column that says which of two rows is newer.")
-    ] = None,
+    mode: ModeOption = "append",
+    key: KeyOption = None,
+    order: OrderOption = None,
     where: Annotated[
         str | None,
         typer.Option(
