@@ -14,6 +14,8 @@ from lakebed.cli.table.write import (
     KeyOption,
     ModeOption,
     OrderOption,
+    SchemaChangeOption,
+    WrittenTableArgument,
     print_change,
 )
 from lakebed.presentation.kartothek import export_json
@@ -90,20 +92,11 @@ lakebed kartothek import s3://bucket/exports/orders orders --mode merge --key or
 def import_(
     screen: Screen,
     dataset: DatasetArgument,
-    table: Annotated[
-        str,
-        typer.Argument(
-            metavar="TABLE",
-            help="namespace.layer.name, or the last parts of an existing one.",
-            autocompletion=known_tables,
-        ),
-    ],
+    table: WrittenTableArgument,
     mode: ModeOption = "append",
     key: KeyOption = None,
     order: OrderOption = None,
-    on_schema_change: Annotated[
-        str, typer.Option("--on-schema-change", help="fail, append or sync.")
-    ] = "fail",
+    on_schema_change: SchemaChangeOption = "fail",
     dataset_table: TableOption = None,
     no_gates: GatesOption = False,
 ) -> None:

@@ -14,6 +14,17 @@ from lakebed.presentation.table import manual_change_json
 if TYPE_CHECKING:
     from lakebed.ports import RunRecord
 
+WrittenTableArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE",
+        help="namespace.layer.name, or the last parts of an existing one.",
+        autocompletion=known_tables,
+    ),
+]
+SchemaChangeOption = Annotated[
+    str, typer.Option("--on-schema-change", help="fail, append or sync.")
+]
 ModeOption = Annotated[str, typer.Option("--mode", help="A strategy: append, overwrite, merge …")]
 KeyOption = Annotated[
     list[str] | None, typer.Option("--key", help="Column that identifies a row; repeatable.")
@@ -61,14 +72,7 @@ lakebed table write orders germany.csv --mode overwrite --where "country = 'DE'"
 
 def write(
     screen: Screen,
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="TABLE",
-            help="namespace.layer.name, or the last parts of an existing one.",
-            autocompletion=known_tables,
-        ),
-    ],
+    name: WrittenTableArgument,
     file: Annotated[
         Path, typer.Argument(help="A Parquet, CSV or JSON-lines file on this machine.")
     ],
@@ -83,9 +87,7 @@ def write(
             " SQL. All rows of the file must match it.",
         ),
     ] = None,
-    on_schema_change: Annotated[
-        str, typer.Option("--on-schema-change", help="fail, append or sync.")
-    ] = "fail",
+    on_schema_change: SchemaChangeOption = "fail",
     no_gates: GatesOption = False,
 ) -> None:
     """Write the rows of a file to a table, which is created if it does not exist."""
