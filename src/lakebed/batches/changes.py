@@ -1,0 +1,78 @@
+"""Which batches are due: those whose files or settings differ from what the table was made from.
+Pure.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from lakebed.batches.finding import FoundBatch
+from lakebed.batches.state import BatchState, BatchStates
+
+Reason = Literal["new", "changed", "settings", "forced", "gone"]
+
+
+@dataclass(frozen=True)
+class DueBatch:
+    """A batch to be written. `found` is None if the source has no file of it any more: its rows
+    are removed.
+    """
+
+    label: str
+    reason: Reason
+    found: FoundBatch | None = None
+    known: BatchState | None = None
+
+
+@dataclass(frozen=True)
+class BatchDecision:
+    """The batches that are due, in order, and how many are as the table has them."""
+
+    due: tuple[DueBatch, ...]
+    unchanged: int = 0
+
+
+def decide_batches(
+    found: Iterable[FoundBatch],
+    states: BatchStates,
+    *,
+    config: str,
+    only: Collection[str] = (),
+    force: bool = False,
+) -> BatchDecision:
+    """What a run has to do. `only` are labels; without any, all batches are meant."""
+    due: list[DueBatch] = []
+    unchanged, seen = 0, set[str]()
+    for batch in found:
+        seen.add(batch.label)
+        if only and batch.label not in only:
+            continue
+        known = states.batches.get(batch.label)
+        if reason := _reason(batch, known, config=config, force=force):
+            due.append(DueBatch(batch.label, reason, batch, known))
+        else:
+            unchanged += 1
+    due += _gone(states.batches, seen, only)
+    return BatchDecision(tuple(due), unchanged)
+
+
+def _reason(
+    batch: FoundBatch, known: BatchState | None, *, config: str, force: bool
+) -> Reason | None:
+    if known is None:
+        return "new"
+    if known.digest != batch.digest:
+        return "changed"
+    if known.config != config:
+        return "settings"
+    return "forced" if force else None
+
+
+def _gone(
+    known: Mapping[str, BatchState], seen: Collection[str], only: Collection[str]
+) -> list[DueBatch]:
+    return [
+        DueBatch(label, "gone", known=state)
+        for label, state in known.items()
+        if label not in seen and (not only or label in only)
+    ]

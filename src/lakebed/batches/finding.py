@@ -1,0 +1,173 @@
+"""Finding batches by listing their files. No file is read, and the listing is never in memory."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from itertools import groupby
+from tempfile import TemporaryFile
+from typing import IO
+
+from lakebed.batches.keys import BatchKey, KeyValues, in_order, label, values_of
+from lakebed.batches.pattern import SourcePattern
+from lakebed.batches.sorting import Entry, read_entry, sorted_entries, write_entry
+from lakebed.errors import BadFiles
+from lakebed.ports import FileInfo, Files
+
+MOST_BATCHES = 100_000  # a batch is a commit: more would take days
+_KNOWN = 10_000  # labels that are remembered: most files are of the same few batches
+_DISTINCT = 10_000  # values of a name are counted up to here
+
+
+@dataclass(frozen=True)
+class FoundBatch:
+    """One batch: its files as they were listed. `digest` changes whenever one of them does."""
+
+    label: str
+    values: KeyValues
+    files: int
+    bytes: int
+    digest: str
+    newest: datetime
+    offset: int = field(repr=False, default=0)  # where its lines begin
+
+
+@dataclass(frozen=True)
+class FoundBatches:
+    """The batches of a source, in the order of their values."""
+
+    batches: tuple[FoundBatch, ...]
+    _lines: IO[bytes]
+
+    @property
+    def files(self) -> int:
+        return sum(batch.files for batch in self.batches)
+
+    @property
+    def bytes(self) -> int:
+        return sum(batch.bytes for batch in self.batches)
+
+    def files_of(self, batch: FoundBatch) -> Iterator[FileInfo]:
+        """The files of a batch, by path."""
+        self._lines.seek(batch.offset)
+        for _ in range(batch.files):
+            yield _file(read_entry(self._lines))
+
+
+@dataclass(frozen=True)
+class BatchSource:
+    """Where a table's rows come from, and what tells its batches apart."""
+
+    pattern: SourcePattern
+    keys: tuple[BatchKey, ...]
+    loose: SourcePattern | None = None  # matches also where a value is of the wrong type
+
+    @cached_property
+    def _wanted(self) -> frozenset[str]:
+        return frozenset(key.name for key in self.keys)
+
+    def values(self, path: str) -> KeyValues | None:
+        """The batch of a path; None for a path that is not of this source.
+
+        `BadFiles` for a path whose values are not of the keys' types.
+        """
+        wanted = self._wanted
+        captured = self.pattern.values(path, wanted)
+        if captured is None and self.loose is not None:
+            captured = self.loose.values(path, wanted)
+        if captured is None:
+            return None
+        try:
+            return values_of(captured, self.keys, path=path)
+        except ValueError as error:
+            raise _bad_value(error, self.pattern.text) from None
+
+
+@contextmanager
+def found_batches(
+    files: Files, source: BatchSource, *, at_once: int = 50_000
+) -> Iterator[FoundBatches]:
+    """The batches of a source, complete before the block begins; the listing is gone after it."""
+    with TemporaryFile() as lines:
+        found = sorted_entries(_listed(files, source), at_once=at_once)
+        batches = [
+            _batch(name, entries, source, lines)
+            for name, entries in groupby(found, key=lambda entry: str(entry[0]))
+        ]
+        if len(batches) > MOST_BATCHES:
+            raise _too_many(len(batches), source)
+        yield FoundBatches(tuple(sorted(batches, key=lambda one: in_order(one.values))), lines)
+
+
+def _listed(files: Files, source: BatchSource) -> Iterator[Entry]:
+    known: dict[KeyValues, str] = {}
+    for file in files.walk(source.pattern.folder):
+        values = source.values(file.path)
+        if values is None:
+            continue
+        if values not in known:
+            known = known if len(known) < _KNOWN else {}
+            known[values] = label(source.keys, values)
+        yield (known[values], file.path, file.size, file.etag, file.modified.timestamp())
+
+
+def _batch(
+    name: str, entries: Iterator[Entry], source: BatchSource, lines: IO[bytes]
+) -> FoundBatch:
+    offset, count, size, newest, path = lines.tell(), 0, 0, 0.0, ""
+    digest = hashlib.sha256()
+    for entry in entries:
+        _, path, length, etag, at = _columns(entry)
+        digest.update(f"{path}\0{length}\0{etag}\n".encode(errors="surrogatepass"))
+        write_entry(entry, lines)
+        count, size, newest = count + 1, size + length, max(newest, at)
+    modified = datetime.fromtimestamp(newest, UTC)
+    values = source.values(path) or ()
+    return FoundBatch(name, values, count, size, digest.hexdigest(), modified, offset)
+
+
+def _columns(entry: Entry) -> tuple[str, str, int, str, float]:
+    label_, path, size, etag, at = entry
+    return str(label_), str(path), int(size), str(etag), float(at)
+
+
+def distinct_values(
+    found: FoundBatches, batch: FoundBatch, source: BatchSource
+) -> Mapping[str, int]:
+    """How many values the other names of the pattern have in a batch, counted up to a limit."""
+    keys = {key.name for key in source.keys}
+    seen: dict[str, set[str | None]] = {
+        name: set() for name in source.pattern.names if name not in keys
+    }
+    for file in found.files_of(batch):
+        captured = source.pattern.values(file.path) or {}
+        for name, values in seen.items():
+            if len(values) < _DISTINCT:
+                values.add(captured[name])
+    return {name: len(values) for name, values in seen.items()}
+
+
+def _file(entry: Entry) -> FileInfo:
+    _, path, size, etag, at = _columns(entry)
+    return FileInfo(path, size, etag, datetime.fromtimestamp(at, UTC))
+
+
+def _bad_value(error: ValueError, pattern: str) -> BadFiles:
+    return BadFiles(
+        f"{error}.",
+        where=pattern,
+        safe="Nothing was written.",
+        next="Rename or remove the file, or give the key another type.",
+    )
+
+
+def _too_many(count: int, source: BatchSource) -> BadFiles:
+    keys = ", ".join(key.name for key in source.keys)
+    return BadFiles(
+        f"{count:,} batches were found by {keys}; at most {MOST_BATCHES:,} are possible.",
+        where=source.pattern.text,
+        safe="Nothing was written.",
+        next="Choose fewer batch_partition_columns, or such with fewer values.",
+    )

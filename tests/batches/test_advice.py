@@ -1,0 +1,75 @@
+"""The seed's warnings, each at its threshold and not below."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from lakebed.batches.advice import (
+    GB,
+    MB,
+    TableShape,
+    batch_warnings,
+    estimate,
+    is_large,
+    table_warnings,
+)
+from lakebed.batches.finding import FoundBatch
+
+
+def batch(files: int = 1, size: int = MB) -> FoundBatch:
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    return FoundBatch("year=2020", (2020,), files, size, "d", at)
+
+
+def told(one: FoundBatch, *, packed: bool = False, **distinct: int) -> list[str]:
+    expected = estimate(one, "json", packed=packed)
+    warnings = list(batch_warnings(one, expected, keys=["year"], distinct=distinct))
+    assert bool(warnings) == is_large(one, expected)
+    return warnings
+
+
+def test_a_batch_within_bounds_is_not_warned_about() -> None:
+    assert told(batch(1_000, 600 * MB)) == []
+
+
+def test_a_large_batch_names_a_finer_key_that_suffices() -> None:
+    (warning,) = told(batch(900, GB), set=3, tablename=50)
+    assert "batch year=2020 is estimated at 1.5 GB; the threshold is 1.0 GB" in warning
+    assert "batch_partition_columns: [year, set]" in warning
+    (warning,) = told(batch(900, 20 * GB), set=3, tablename=50)
+    assert "[year, tablename]" in warning
+
+
+def test_packed_files_are_larger_than_they_look() -> None:
+    assert told(batch(1, 100 * MB)) == []
+    assert "1.2 GB" in told(batch(1, 100 * MB), packed=True)[0]
+
+
+def test_a_batch_of_many_files() -> None:
+    (warning,) = told(batch(1_001, MB))
+    assert "1,001 files" in warning
+    assert "No other value in the paths divides it" in warning
+
+
+def test_a_good_table_is_not_warned_about() -> None:
+    assert (
+        list(table_warnings(TableShape(("year", "geo"), 50, (("year", 5), ("geo", 10)), 25 * GB)))
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("shape", "word"),
+    [
+        (TableShape(("year",), 10_001, (("year", 10_001),), 900 * GB), "10,001 files"),
+        (TableShape(("year",), 10, (("year", 10),), 900 * MB), "90.0 MB on average"),
+        (TableShape(("a", "b", "c", "d", "e"), 1, (), GB), "5 levels"),
+        (
+            TableShape(("geo", "year"), 3_000, (("geo", 3_000), ("year", 1)), 900 * GB),
+            "not the last",
+        ),
+        (TableShape(("year",), 1, (("year", 1),), 600 * GB), "each value of year"),
+    ],
+)
+def test_each_warning_of_the_seed(shape: TableShape, word: str) -> None:
+    assert any(word in warning for warning in table_warnings(shape))

@@ -1,0 +1,136 @@
+"""Batches are found by listing: compared with a dictionary of all paths."""
+
+import random
+from collections import defaultdict
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lakebed.batches.finding import BatchSource, FoundBatch, distinct_values, found_batches
+from lakebed.batches.keys import SHAPES, BatchKey
+from lakebed.batches.pattern import parse_pattern
+from lakebed.batches.sorting import Entry, sorted_entries
+from lakebed.errors import BadFiles
+from lakebed.ports import FileInfo
+from lakebed.testing import MemoryFiles
+from lakebed.types import parse_type
+
+PATTERN = "in/{table}_{year}_{set}.json"
+KEYS = (BatchKey("year", parse_type("int")), BatchKey("set"))
+SOURCE = BatchSource(
+    parse_pattern(PATTERN, values={"year": SHAPES["int"]}), KEYS, loose=parse_pattern(PATTERN)
+)
+
+
+class Listing(MemoryFiles):
+    """A store that lists what it was given, in any order."""
+
+    def __init__(self, infos: list[FileInfo]) -> None:
+        super().__init__()
+        self.infos = infos
+
+    def walk(self, folder: str = ""):  # type: ignore[no-untyped-def]
+        assert folder == "in"
+        return iter(self.infos)
+
+
+def info(path: str, size: int = 10, etag: str = "e") -> FileInfo:
+    return FileInfo(path, size, etag, datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=size))
+
+
+def find(infos: list[FileInfo], source: BatchSource = SOURCE, **options: int) -> list[FoundBatch]:
+    with found_batches(Listing(infos), source, **options) as found:
+        return list(found.batches)
+
+
+@given(st.lists(st.tuples(st.text(), st.integers())), st.integers(1, 7))
+def test_any_number_of_records_is_sorted(entries: list[Entry], at_once: int) -> None:
+    assert list(sorted_entries(entries, at_once=at_once)) == sorted(entries)
+
+
+def test_more_parts_than_files_can_be_open_are_merged_in_steps() -> None:
+    entries: list[Entry] = [(number * 7919 % 1000,) for number in range(1000)]
+    assert list(sorted_entries(iter(entries), at_once=3)) == sorted(entries)
+
+
+FOUND = st.lists(
+    st.tuples(
+        st.sampled_from(["A", "B_C", "D"]),
+        st.integers(-3, 12).map(str) | st.sampled_from(["007", "+7"]),
+        st.sampled_from(["STATE", "COUNTY", "x y"]),
+        st.integers(0, 10**6),
+        st.sampled_from(["e1", "e2"]),
+    ),
+    unique_by=lambda file: file[:3],
+)
+
+
+@given(FOUND, st.integers(1, 5), st.randoms())
+def test_every_file_is_in_its_batch_and_in_no_other(
+    files: list[tuple[str, str, str, int, str]], at_once: int, chance: random.Random
+) -> None:
+    infos = [info(f"in/{t}_{y}_{s}.json", size, etag) for t, y, s, size, etag in files]
+    infos += [info("in/README.md"), info("in/_tmp_1_A.json"), info("in/sub/A_1_B.json")]
+    chance.shuffle(infos)
+    expected: dict[tuple[int, str], list[FileInfo]] = defaultdict(list)
+    for (_, year, kind, *_), one in zip(
+        files,
+        [info(f"in/{t}_{y}_{s}.json", size, etag) for t, y, s, size, etag in files],
+        strict=True,
+    ):
+        expected[int(year), kind].append(one)
+    with found_batches(Listing(infos), SOURCE, at_once=at_once) as found:
+        assert [batch.values for batch in found.batches] == sorted(expected)
+        for batch in found.batches:
+            own = sorted(expected[batch.values], key=lambda one: one.path)  # type: ignore[index]
+            assert list(found.files_of(batch)) == own
+            assert (batch.files, batch.bytes) == (len(own), sum(one.size for one in own))
+            assert batch.newest == max(one.modified for one in own)
+            assert distinct_values(found, batch, SOURCE) == {
+                "table": len({one.path.rsplit("_", 2)[0] for one in own})
+            }
+
+
+@given(st.integers(0, 4), st.sampled_from(["size", "etag", "path", "remove", "add"]))
+def test_whatever_happens_to_a_file_changes_the_digest_of_its_batch_only(
+    at: int, what: str
+) -> None:
+    infos = [info(f"in/T{number}_2020_A.json") for number in range(5)]
+    other = [info("in/T_2021_A.json")]
+    changed = list(infos)
+    if what == "remove":
+        del changed[at]
+    elif what == "add":
+        changed.append(info(f"in/U{at}_2020_A.json"))
+    else:
+        path = f"in/V{at}_2020_A.json" if what == "path" else infos[at].path
+        changed[at] = info(path, 11 if what == "size" else 10, "new" if what == "etag" else "e")
+    before, after = find(infos + other), find(other + changed[::-1])
+    assert before[0].digest != after[0].digest
+    assert before[1].digest == after[1].digest
+    assert find(infos + other)[0].digest == before[0].digest
+
+
+def test_a_value_of_the_wrong_type_is_refused_and_not_passed_over() -> None:
+    with pytest.raises(BadFiles, match=r"T_NaN_COUNTY\.json: 'NaN' is not a value of type int"):
+        find([info("in/T_2020_COUNTY.json"), info("in/T_NaN_COUNTY.json")])
+
+
+def test_a_listing_of_many_paths_is_never_in_memory() -> None:
+    import tracemalloc
+
+    class Many(Listing):
+        def walk(self, folder: str = ""):  # type: ignore[no-untyped-def]
+            return (info(f"in/T{n}_{2000 + n % 20}_A.json") for n in range(30_000))
+
+    tracemalloc.start()
+    try:
+        with found_batches(Many([]), SOURCE, at_once=1_000) as found:
+            assert (len(found.batches), found.files) == (20, 30_000)
+            _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # 30,000 paths alone would be 10 MB as objects; names of one batch are counted up to a limit
+    assert peak < 6_000_000
