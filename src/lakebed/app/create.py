@@ -19,6 +19,7 @@ _HEAD = """\
 # A Lakebed lake. Every setting has a default; docs/reference.md lists them all.
 # LAKEBED_* variables override this file; secrets are given by variables only.
 """
+NO_FILES: Mapping[str, bytes] = {}
 _KEEP_OUT = "Lakebed's own files: change nothing here. See docs/how-it-works.md.\n"
 
 
@@ -26,19 +27,20 @@ def create_lake(
     path: str | Path | Root,
     *,
     template: str | None = None,
+    files: Mapping[str, bytes] = NO_FILES,
     settings: Mapping[str, Any] | Settings | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Lake:
     """Create a lake in a folder or at an s3:// address, and open it.
 
-    `settings` go into `lakebed.yaml`; `template` names the files to start with. Settings that could
-    never work are refused before anything is written.
+    `settings` go into `lakebed.yaml`; `template` names the files to start with, besides those in
+    `files`. Settings that could never work are refused before anything is written.
     """
     environment = os.environ if environment is None else environment
     root = path if isinstance(path, Root) else Root.parse(path)
     text = settings_text(_plain_settings(settings))
     checked = load_settings(text, environment, root=root)
-    _write_lake(root, checked, text, starter_files(template))
+    _write_lake(root, checked, text, starter_files(template) | dict(files))
     return Lake(root, checked, environment=environment)
 
 
@@ -93,6 +95,17 @@ def starter_files(template: str | None) -> dict[str, bytes]:
     if template not in STARTERS:
         raise UnknownName("template", template, STARTERS)
     return STARTERS[template]()
+
+
+def schema_files(path: Path, *, namespace: str) -> dict[str, bytes]:
+    """The pipelines of a file with `tables:`, by path."""
+    from lakebed.pipelines.definition.schema_file import pipelines_of_schema
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise FileMissing(str(path)) from error
+    return pipelines_of_schema(text, where=path.name, namespace=namespace)
 
 
 def _require_no_lake(files: Files, root: Root) -> None:

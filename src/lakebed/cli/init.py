@@ -2,6 +2,7 @@
 
 import os
 import shlex
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -19,6 +20,7 @@ def add_to(app: typer.Typer) -> None:
 _INIT = """
 lakebed init shop-lake --template shop
 lakebed init --set timezone=Europe/Amsterdam
+lakebed init income-lake --from-schema econ-schema.yaml
 lakebed init s3://bucket/lake --set catalog.kind=postgres --set catalog.url=postgresql://host:5432/lake
 """
 
@@ -31,19 +33,38 @@ def init(
     template: Annotated[
         str | None, typer.Option("--template", metavar="NAME", help="Files to start with: shop.")
     ] = None,
+    from_schema: Annotated[
+        str | None,
+        typer.Option(
+            "--from-schema",
+            metavar="FILE",
+            help="A YAML file with `tables:`; each becomes a pipeline that reads its source.",
+        ),
+    ] = None,
+    namespace: Annotated[
+        str, typer.Option("--namespace", metavar="NAME", help="Of the tables of --from-schema.")
+    ] = "default",
     set: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="A setting for lakebed.yaml; repeatable."),
     ] = None,
 ) -> None:
     """Create a lake."""
-    from lakebed.app.create import create_lake, starter_files, variables_to_set
+    from lakebed.app.create import (
+        create_lake,
+        schema_files,
+        starter_files,
+        variables_to_set,
+    )
     from lakebed.settings import SETTINGS_FILE, settings_tree
 
     values = settings_tree(set or [])
+    started = starter_files(template)
+    if from_schema is not None:
+        started |= schema_files(Path(from_schema), namespace=namespace)
     with screen.spinner("creating the lake"):
-        lake = create_lake(path or screen.lake_path or ".", template=template, settings=values)
-    root, settings, files = lake.root, lake.settings, (SETTINGS_FILE, *starter_files(template))
+        lake = create_lake(path or screen.lake_path or ".", files=started, settings=values)
+    root, settings, files = lake.root, lake.settings, (SETTINGS_FILE, *started)
     unset = variables_to_set(root, values, os.environ)
 
     def text() -> None:

@@ -114,6 +114,8 @@ class ColumnSpec(_Part):
     type: str | None = Field(default=None, validation_alias=AliasChoices("type", "data_type"))
     description: str = ""
     renamed_from: str | None = None
+    # the name in the files of a source, where it is another
+    read_from: str | None = Field(default=None, validation_alias=AliasChoices("from", "read_from"))
     tests: ColumnTests = Field(
         default=ColumnTests(), validation_alias=AliasChoices("tests", "data_tests")
     )

@@ -6,6 +6,12 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from lakebed.errors import near, suggestion
+from lakebed.pipelines.definition.source_config import (
+    BATCH_COLUMNS,
+    LAYOUTS,
+    Layouts,
+    Partitions,
+)
 from lakebed.quality import ColumnSpec
 from lakebed.settings import TableCare
 from lakebed.tables import (
@@ -21,6 +27,8 @@ from lakebed.tables import (
 
 OnSchemaChange = Literal["fail", "append", "sync"]
 OnEmpty = Literal["write", "skip", "fail"]
+Format = Literal["csv", "json", "parquet"]
+_BATCH_RETRIES, _BATCH_DELAY = 3, 1.0
 _SCHEMA_ALIASES = {"append_new_columns": "append", "sync_all_columns": "sync"}
 
 
@@ -41,6 +49,11 @@ def _as_list(given: Any) -> Any:
     return given if isinstance(given, list | tuple) or given is None else [given]
 
 
+def _format(given: Any) -> Any:
+    name = str(given).strip().casefold() if given is not None else None
+    return {"ndjson": "json", "jsonl": "json", "tsv": "csv"}.get(name or "", name)
+
+
 def _renames(given: Any) -> Any:
     """Accepts `old -> new`, several of them separated by commas, a list of them, or a mapping."""
     if isinstance(given, dict):
@@ -55,7 +68,14 @@ def _renames(given: Any) -> Any:
 
 
 def _by_name(given: Any) -> Any:
-    """Accepts a list of columns with their names, as in dbt, as well as a mapping."""
+    """Accepts a list of columns with their names, as in dbt, as well as a mapping; `id: BIGINT` is
+    a column and its type.
+    """
+    if isinstance(given, dict):
+        return {
+            name: {"type": column} if isinstance(column, str) else column
+            for name, column in given.items()
+        }
     if not isinstance(given, list):
         return given
     found: dict[str, Any] = {}
@@ -132,12 +152,46 @@ class PipelineConfig(BaseModel):
             " unset: one batch, but soft_delete and scd_close_absent refuse several files"
         ),
     )
+    source: str | None = Field(
+        default=None,
+        description=(
+            "files that the table is made from, without any code: `in/{table}_{year}.json`,"
+            " `in/year=*/*.parquet`, below the lake's root"
+        ),
+    )
+    format: Annotated[Format | None, BeforeValidator(_format)] = Field(
+        default=None, description="of the source's files: json, csv or parquet; unset: by extension"
+    )
+    partitions: Partitions = Field(
+        default=Partitions(),
+        description="partitioning with types: `keys: [{name: year, type: INTEGER}]`",
+    )
+    batch_partition_columns: _Names = Field(
+        default=(),
+        validation_alias=BATCH_COLUMNS,
+        description="columns in the source's paths; each of their values is a run's unit of work",
+    )
+    incremental_keys: _Names = Field(
+        default=(), description="columns by which batches that are done are told; of the same"
+    )
+    alternate_partitions: Layouts = Field(
+        default=(), validation_alias=LAYOUTS, description="layouts of the same rows; not built yet"
+    )
     max_retries: int = Field(
-        default=0, ge=0, le=100, description="how often a failed run is tried again"
+        default=0,
+        ge=0,
+        le=100,
+        description="how often a failed run is tried again; 3 for the batches of a source",
     )
     retry_delay_seconds: float = Field(
-        default=30, ge=0, description="wait before the first retry; doubled for each further one"
+        default=30,
+        ge=0,
+        description=(
+            "wait before the first retry; doubled for each further one. For batches of a source: 1,"
+            " and as much more for each"
+        ),
     )
+    retry_delay_ms: float | None = Field(default=None, ge=0, description="the same in milliseconds")
     on_schema_change: Annotated[
         OnSchemaChange | None,
         BeforeValidator(lambda given: _SCHEMA_ALIASES.get(given, given) if given else None),
@@ -178,9 +232,24 @@ class PipelineConfig(BaseModel):
 
     @property
     def schema_policy(self) -> OnSchemaChange:
-        return self.on_schema_change or (
-            "sync" if self.merge_strategy == "full_refresh" else "fail"
-        )
+        if self.on_schema_change:
+            return self.on_schema_change
+        if self.source:
+            return "append"
+        return "sync" if self.merge_strategy == "full_refresh" else "fail"
+
+    @property
+    def retries(self) -> int:
+        unset = self.source and "max_retries" not in self.model_fields_set
+        return _BATCH_RETRIES if unset else self.max_retries
+
+    def retry_delay(self, attempt: int) -> float:
+        """Seconds to wait after the attempt with this number, from 1 on."""
+        given = "retry_delay_seconds" in self.model_fields_set
+        seconds = self.retry_delay_seconds if given or not self.source else _BATCH_DELAY
+        if self.retry_delay_ms is not None:
+            seconds = self.retry_delay_ms / 1000
+        return float(seconds * attempt if self.source else seconds * 2 ** (attempt - 1))
 
     @property
     def renames(self) -> Renames:

@@ -5,12 +5,21 @@ Errors name the line.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from lakebed.batches.finding import BatchSource
 from lakebed.errors import BadPipeline, BadText, near, suggestion
+from lakebed.pipelines.definition.batch_source import (
+    BadSource,
+    batch_source,
+    partitioning,
+    without_source,
+)
 from lakebed.pipelines.definition.config import PipelineConfig, build_strategy
+from lakebed.pipelines.definition.source_config import LAYOUTS, stored_type
 from lakebed.quality import ColumnSpec
 from lakebed.settings import Document, TableCare, reason
 from lakebed.tables import Strategy, rename_conflict
@@ -20,10 +29,11 @@ from lakebed.types import is_storable, read_table_type
 
 @dataclass(frozen=True)
 class Configured:
-    """A pipeline's settings, and the strategy that they choose."""
+    """A pipeline's settings, the strategy that they choose, and what it reads without code."""
 
     config: PipelineConfig
     strategy: Strategy
+    batches: BatchSource | None = None
 
 
 def configure(
@@ -36,23 +46,62 @@ def configure(
     given = {str(key).casefold(): value for key, value in document.tree.items()}
     given |= {key: annotation.value for key, annotation in annotations.items()}
     origin = _Origin(document, annotations, source)
+    _refuse_removed(given, origin)
     try:
         config = PipelineConfig.model_validate(given)
     except ValidationError as error:
         raise origin.refuse_value(error.errors()[0]) from None
+    config, batches = _with_source(config, origin)
     _require_clear_renames(config, origin)
     _require_complete_contract(config, origin)
     if config.one_file_a_run and config.merge_strategy == "full_refresh":
         what = "one_file_a_run is set, but full_refresh would keep only the rows of the last file."
         raise origin.refuse("one_file_a_run", what, next="Remove it, or choose another strategy.")
     try:
-        return Configured(config, build_strategy(config))
+        return Configured(config, build_strategy(config), batches)
     except ValidationError as error:
         field = str(error.errors()[0]["loc"][-1])
         what = f"the strategy {config.merge_strategy} needs {field}."
         raise origin.refuse(
             "merge_strategy", what, next=f"Set {field}, or choose another strategy."
         ) from None
+
+
+def _refuse_removed(given: Mapping[str, Any], origin: "_Origin") -> None:
+    """Raise for `pattern`, also of a layout: designs before Iceberg had it."""
+    layouts = (given.get(str(name)) for name in LAYOUTS.choices)
+    parts = [one for listed in layouts if isinstance(listed, list) for one in listed]
+    for part in (given, given.get("partitions"), *parts):
+        if isinstance(part, dict) and "pattern" in part:
+            raise origin.refuse(
+                "pattern",
+                "pattern was removed: the catalog knows a table's files, and its partitions come"
+                " from partitions.keys.",
+                next="Remove it. Which files are read is said by source.",
+            )
+
+
+def _with_source(
+    config: PipelineConfig, origin: "_Origin"
+) -> tuple[PipelineConfig, BatchSource | None]:
+    """The settings of a source in the words of all pipelines, and the source."""
+    try:
+        if config.source is None:
+            without_source(config)
+            return config, None
+        found = batch_source(config)
+        columns = {
+            name: column.model_copy(
+                update={"type": stored_type(column.type)} if column.type else {}
+            )
+            for name, column in config.columns.items()
+        }
+        partition_by = partitioning(config)
+        return config.model_copy(update={"columns": columns, "partition_by": partition_by}), found
+    except BadSource as error:
+        raise origin.refuse(error.key, error.what, next=error.next) from None
+    except ValueError as error:
+        raise origin.refuse("columns", f"columns: {error}.") from None
 
 
 def _require_clear_renames(config: PipelineConfig, origin: "_Origin") -> None:

@@ -15,8 +15,9 @@ from lakebed.quality import Gate, column_gates, read_gate
 from lakebed.settings import DATA, Document
 from lakebed.templates import TemplateRead, read_annotations, read_declarations
 
-_SOURCES: dict[str, Kind] = {"pipeline.sql": "sql", "pipeline.py": "python"}
 _CONFIG = "config.yaml"
+_CODE: dict[str, Kind] = {"pipeline.sql": "sql", "pipeline.py": "python"}
+_SOURCES: dict[str, Kind] = {**_CODE, _CONFIG: "source"}  # in the order in which they count
 _GATES = "tests/quality/"
 
 
@@ -66,7 +67,9 @@ def is_pipeline_file(path: str) -> bool:
 
 
 def is_source(path: str) -> bool:
-    """Whether a folder with this file holds a pipeline."""
+    """Whether a folder with this file holds a pipeline. One with settings alone may: they may have
+    a source.
+    """
     return path in _SOURCES
 
 
@@ -113,6 +116,7 @@ def read_pipeline(
     file = _source_file(folder, contents)
     kind, source, where = _SOURCES[file], contents[file], f"{folder}/{file}"
     configured = _configured(contents, kind, folder, where)
+    _require_one_source(configured, kind, folder, contents)
     gates = _gates(folder, contents, configured)
     style, reads, zones, names = _reads(kind, source, where)
     asked = ((read_declarations(gate.source, where=gate.where).refs, gate.where) for gate in gates)
@@ -135,6 +139,7 @@ def read_pipeline(
         names=names,
         digest=text_digest(contents),
         version=version,
+        batches=configured.batches,
     )
     _require_consistent(spec)
     return spec
@@ -142,18 +147,23 @@ def read_pipeline(
 
 def _source_file(folder: str, contents: Iterable[str]) -> str:
     there = [file for file in _SOURCES if file in contents]
-    if len(there) == 2:
+    if len(there) > 1 and there[1] in _CODE:
         raise BadPipeline(
             "there are both pipeline.sql and pipeline.py.", where=folder, next="Remove one of them."
         )
     if not there:
-        close = near("pipeline.sql", contents) + near("pipeline.py", contents)
-        raise BadPipeline(
-            "there is neither pipeline.sql nor pipeline.py.",
-            where=folder,
-            next=f"Rename {close[0]}?" if close else "Write one of them.",
-        )
+        raise _no_source(folder, contents)
     return there[0]
+
+
+def _no_source(folder: str, contents: Iterable[str]) -> BadPipeline:
+    others = [file for file in contents if file not in _SOURCES]
+    close = near("pipeline.sql", others) + near("pipeline.py", others)
+    return BadPipeline(
+        "there is neither pipeline.sql nor pipeline.py, nor a source in config.yaml.",
+        where=folder,
+        next=f"Rename {close[0]}?" if close else "Write one of them.",
+    )
 
 
 def _configured(contents: Mapping[str, str], kind: Kind, folder: str, where: str) -> Configured:
@@ -165,11 +175,28 @@ def _configured(contents: Mapping[str, str], kind: Kind, folder: str, where: str
                 next="Rename the file.",
             )
     document = Document(contents.get(_CONFIG, ""), where=f"{folder}/{_CONFIG}", refusal=BadPipeline)
+    if kind == "source":
+        return configure(document, {}, source=where)
     file = "pipeline.sql" if kind == "sql" else "pipeline.py"
     annotations = read_annotations(
         contents[file], comment="--" if kind == "sql" else "#", where=where
     )
     return configure(document, annotations, source=where)
+
+
+def _require_one_source(
+    configured: Configured, kind: Kind, folder: str, contents: Iterable[str]
+) -> None:
+    """Raise unless rows come from code or from a source, and not from both."""
+    if (kind == "source") == (configured.batches is not None):
+        return
+    if configured.batches is not None:
+        raise BadPipeline(
+            "config.yaml has a source, and there is code too: rows come from one of them.",
+            where=folder,
+            next="Remove source, or the code.",
+        )
+    raise _no_source(folder, contents)
 
 
 def _gates(folder: str, contents: Mapping[str, str], configured: Configured) -> tuple[Gate, ...]:
@@ -184,6 +211,8 @@ def _gates(folder: str, contents: Mapping[str, str], configured: Configured) -> 
 def _reads(
     kind: Kind, source: str, where: str
 ) -> tuple[Style, tuple[TemplateRead, ...], tuple[TemplateRead, ...], frozenset[str]]:
+    if kind == "source":
+        return "source", (), (), frozenset()
     if kind == "python":
         code = read_python_inputs(source, where=where)
         return code.style, code.refs, code.zones, frozenset({"watermark"})

@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from lakebed.batches.finding import BatchSource
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.definition.config import PipelineConfig
 from lakebed.quality import Gate
 from lakebed.tables import Strategy
 
-Kind = Literal["sql", "python", "hand"]
-Style = Literal["sql", "spark", "duckdb", "flat", "hand"]
+Kind = Literal["sql", "python", "source", "hand"]
+Style = Literal["sql", "spark", "duckdb", "flat", "source", "hand"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class PipelineSpec:
 
     table: TableName
     folder: str
-    file: str  # pipeline.sql or pipeline.py, below the root
+    file: str  # pipeline.sql, pipeline.py or config.yaml, below the root
     kind: Kind
     style: Style
     source: str
@@ -52,6 +53,7 @@ class PipelineSpec:
     names: frozenset[str]  # template names the source uses
     digest: str  # digest of all files
     version: int | None = None  # None: the draft
+    batches: BatchSource | None = None  # of a pipeline that reads files by a pattern
 
     @property
     def is_view(self) -> bool:
@@ -62,6 +64,8 @@ class PipelineSpec:
         """How rows enter the table, as run records store it."""
         if self.kind == "hand":
             return "by hand"
+        if self.kind == "source":
+            return "batches"
         return "view" if self.is_view else self.strategy.strategy
 
     @property

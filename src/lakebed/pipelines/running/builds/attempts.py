@@ -38,9 +38,9 @@ def attempt_until(build: Build, spec: PipelineSpec) -> Outcome:
         aside, error = (*aside, *outcome.record.set_aside), outcome.error
         if error and error.overtaken and rebuilds < REBUILDS and not _rows_are_gone(build):
             rebuilds += 1
-        elif error and error.retryable and retries < spec.config.max_retries:
-            build.sleep(min(spec.config.retry_delay_seconds * 2**retries, LONGEST_DELAY))
+        elif error and error.retryable and retries < spec.config.retries:
             retries += 1
+            build.sleep(min(spec.config.retry_delay(retries), LONGEST_DELAY))
         else:
             return replace(outcome, record=with_set_aside(build, outcome.record, aside))
 

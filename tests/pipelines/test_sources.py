@@ -1,0 +1,217 @@
+"""Pipelines without code: what their settings mean, and what is refused."""
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from lakebed.cli.main import app
+from lakebed.errors import BadPipeline
+from lakebed.pipelines import PipelineSpec, read_pipeline
+from lakebed.pipelines.definition.batch_source import config_digest
+from lakebed.pipelines.definition.inventory import inspect_folders
+from lakebed.pipelines.definition.load import read_drafts
+from lakebed.pipelines.definition.schema_file import pipelines_of_schema
+from lakebed.pipelines.definition.source_config import stored_type
+from lakebed.settings import Settings
+from lakebed.testing import MemoryFiles
+from lakebed.types import is_storable, read_table_type
+
+FOLDER = "econ/pipelines/bronze/regional_income"
+SEED = """\
+tables:
+  regional_income:
+    # Source table: consolidated partitions from JSON
+    source: "type=regional_income/year=*/geo_fips=*/*.parquet"
+    partitions:
+      style: hive
+      keys:
+        - name: year
+          type: INTEGER
+        - name: geo_fips
+          type: VARCHAR
+    batch_partition_columns: [year]       # Columns for batching (OOM prevention)
+    incremental_keys: [year]              # Columns for incremental tracking
+
+    # Partition alternates: same data, different partition order
+    alternate_partitions:
+      - name: by_fips                         # Description only (for logging), NOT a lookup key
+        partition:
+          style: hive
+          keys:
+            - name: geo_fips
+              type: VARCHAR
+            - name: year
+              type: INTEGER
+        batch_partition_columns: [year]       # Columns for batching (OOM prevention)
+        incremental_keys: [year]              # Columns for incremental tracking
+        # Physical Iceberg table: _mv_{random32} (auto-generated, managed by Iceberg catalog)
+"""
+PLAIN = "source: in/{table}_{year}_{set}.json\n"
+
+
+def read(text: str, **files: str) -> PipelineSpec:
+    return read_pipeline(FOLDER, {"config.yaml": text, **files})
+
+
+def test_the_schema_of_the_seed_becomes_a_pipeline_as_it_is() -> None:
+    files = pipelines_of_schema(SEED, where="econ-schema.yaml", namespace="econ")
+    (path,) = files
+    assert path == f"{FOLDER}/config.yaml"
+    spec = read(files[path].decode())
+    assert (spec.kind, spec.strategy_name, spec.file) == ("source", "batches", path)
+    assert spec.batches is not None
+    assert [(key.name, str(key.type)) for key in spec.batches.keys] == [("year", "int")]
+    assert list(map(str, spec.config.partition_by)) == ["year", "geo_fips"]
+    (layout,) = spec.config.alternate_partitions
+    assert layout.name == "by_fips"
+    assert [key.name for key in layout.partition.keys] == ["geo_fips", "year"]
+    assert spec.batches.values("type=regional_income/year=2020/geo_fips=01001/data.parquet") == (
+        2020,
+    )
+
+
+def test_short_forms_mean_the_same() -> None:
+    long = read(
+        f"{PLAIN}partitions: {{keys: [year, set]}}\nbatch_partition_columns: [year]\n"
+        "partition_alternates: [{name: a, partition: {keys: [set]}, batch_partition_columns: [year]}]\n"
+    )
+    short = read(
+        f"{PLAIN}partition_by: year, set\nbatch_by: year\n"
+        "layouts: [{name: a, partition_by: [set], batch_by: [year]}]\n"
+    )
+    for name in ("partition_by", "batch_partition_columns", "alternate_partitions"):
+        assert getattr(long.config, name) == getattr(short.config, name)
+
+
+def test_batch_keys_become_the_last_partition_fields() -> None:
+    """Without them, a batch could not be replaced by itself."""
+    found = read(f"{PLAIN}partition_by: [table, 'truncate(2, set)']\nbatch_by: [year, set]\n")
+    fields = list(map(str, found.config.partition_by))
+    assert fields == ["table", "truncate(2, set)", "year", "set"]
+    assert found.config.arrangement.partition_by == found.config.partition_by
+
+
+def test_batches_retry_three_times_by_default_and_wait_as_the_seed_says() -> None:
+    config = read(PLAIN).config
+    assert config.retries == 3
+    assert [config.retry_delay(attempt) for attempt in (1, 2, 3)] == [1, 2, 3]
+    given = read(f"{PLAIN}max_retries: 0\nretry_delay_ms: 250\n").config
+    assert (given.retries, given.retry_delay(2)) == (0, 0.5)
+    sql = read("retry_delay_seconds: 2\nmax_retries: 1\n", **{"pipeline.sql": "SELECT 1 AS a"})
+    assert (sql.config.retries, sql.config.retry_delay(3)) == (1, 8)
+
+
+def test_columns_have_names_in_files_and_types_in_the_words_of_sql() -> None:
+    columns = read(
+        f"{PLAIN}columns: {{geo_fips: {{type: VARCHAR(5), from: GeoFips}}, value: DOUBLE}}\n"
+    ).config.columns
+    assert (columns["geo_fips"].type, columns["geo_fips"].read_from) == ("string", "GeoFips")
+    assert columns["value"].type == "double"
+
+
+@pytest.mark.parametrize(
+    ("word", "type_"),
+    [
+        ("VARCHAR", "string"), ("varchar(20)", "string"), ("TEXT", "string"), ("INTEGER", "int"),
+        ("BIGINT", "bigint"), ("SMALLINT", "int"), ("DOUBLE PRECISION", "double"),
+        ("DECIMAL(12, 2)", "decimal(12,2)"), ("NUMERIC(5)", "decimal(5,0)"), ("BOOLEAN", "boolean"),
+        ("TIMESTAMP WITH TIME ZONE", "timestamp"), ("DATE", "date"), ("bigint", "bigint"),
+        ("array<int>", "array<int>"),
+    ],
+)  # fmt: skip
+def test_types_in_the_words_of_sql(word: str, type_: str) -> None:
+    assert stored_type(word) == type_
+
+
+@given(st.text(max_size=12))
+def test_any_other_word_is_refused_and_nothing_crashes(word: str) -> None:
+    with suppress(ValueError):
+        assert is_storable(read_table_type(stored_type(word)))
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (f"{PLAIN}pattern: '*.parquet'\n", "pattern was removed"),
+        (f"{PLAIN}layouts: [{{name: a, pattern: x}}]\n", "pattern was removed"),
+        (f"{PLAIN}batch_by: [yaer]\n", "do not hold 'yaer'"),
+        (f"{PLAIN}batch_by: [year]\nincremental_keys: [set]\n", "not among the batch columns"),
+        (f"{PLAIN}batch_by: [year]\ncolumns: {{year: DOUBLE}}\n", "cannot be of type double"),
+        (f"{PLAIN}merge_strategy: append\n", "does not go with source"),
+        (f"{PLAIN}materialized: view\n", "cannot be read by a view"),
+        (f"{PLAIN}partition_by: [year]\npartitions: {{keys: [year]}}\n", "both are given"),
+        (f"{PLAIN}partitions: {{style: flat}}\n", "hive"),
+        (f"{PLAIN}partitions: {{keys: [year, year]}}\n", "listed twice"),
+        (f"{PLAIN}partitions: {{keys: [{{name: year, type: YEARS}}]}}\n", "no type 'YEARS'"),
+        (f"{PLAIN}columns: {{a: NONSENSE}}\n", "no type 'NONSENSE'"),
+        ("source: '*.json'\n", "whole lake"),
+        ("source: .data/x/*.json\n", "its own files"),
+        ("source: econ/warehouse/*.json\n", "its own files"),
+        ("description: no source\n", "nor a source in config.yaml"),
+    ],
+)
+def test_what_cannot_work_is_refused_with_its_line(text: str, why: str) -> None:
+    with pytest.raises(BadPipeline, match=why) as caught:
+        read(text)
+    assert FOLDER in caught.value.where
+
+
+def test_rows_come_from_code_or_from_a_source() -> None:
+    with pytest.raises(BadPipeline, match="code too"):
+        read(PLAIN, **{"pipeline.sql": "SELECT 1 AS a"})
+    with pytest.raises(BadPipeline, match="goes with source"):
+        read("batch_by: [year]\n", **{"pipeline.sql": "SELECT 1 AS a"})
+
+
+@pytest.mark.parametrize(
+    ("change", "again"),
+    [
+        ("description: other\n", False),
+        ("max_retries: 1\n", False),
+        ("sort_by: [a]\n", False),
+        ("columns: {a: {type: int}}\n", True),
+        ("columns: {a: {from: b}}\n", True),
+        ("format: csv\n", True),
+    ],
+)
+def test_settings_that_change_rows_make_batches_run_again(change: str, again: bool) -> None:
+    changed = config_digest(read(PLAIN + change).config) != config_digest(read(PLAIN).config)
+    assert changed == again
+
+
+def test_loading_and_fsck_know_pipelines_without_code() -> None:
+    files = MemoryFiles()
+    for path, data in pipelines_of_schema(SEED, where="x", namespace="econ").items():
+        files.write(path, data)
+    assert [str(table) for table in read_drafts(files)] == ["econ.bronze.regional_income"]
+    tables, unreadable = inspect_folders(files, Settings())
+    assert len(tables) == 1
+    assert unreadable == {}
+
+
+def test_a_schema_with_a_table_that_cannot_run_creates_nothing(tmp_path: Path) -> None:
+    schema = tmp_path / "econ.yaml"
+    schema.write_text(
+        SEED.replace("batch_partition_columns: [year] ", "batch_partition_columns: [yeer] ", 1)
+    )
+    made = CliRunner().invoke(
+        app, ["init", str(tmp_path / "lake"), "--from-schema", str(schema)], env={"COLUMNS": "200"}
+    )
+    assert made.exit_code == 2
+    assert "regional_income: incremental_keys names" in " ".join(made.output.split())
+    assert "econ.yaml:13" in made.output
+    assert not (tmp_path / "lake").exists()
+
+
+def test_init_from_the_schema_of_the_seed(tmp_path: Path) -> None:
+    schema = tmp_path / "econ.yaml"
+    schema.write_text(SEED)
+    made = CliRunner().invoke(
+        app, ["init", str(tmp_path / "lake"), "--from-schema", str(schema), "--namespace", "econ"]
+    )
+    assert made.exit_code == 0, made.output
+    assert (tmp_path / "lake" / FOLDER / "config.yaml").exists()
