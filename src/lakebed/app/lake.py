@@ -201,6 +201,8 @@ class Lake(LakeUpkeep):
         *selectors: str,
         exclude: Sequence[str] = (),
         full_refresh: bool = False,
+        batches: Sequence[str] = (),
+        force: bool = False,
         vars: Mapping[str, Any] | None = None,
         released: bool = False,
     ) -> "tuple[RunPlan, ...]":
@@ -216,6 +218,8 @@ class Lake(LakeUpkeep):
             select=selectors,
             exclude=tuple(exclude),
             full_refresh=full_refresh,
+            batches=tuple(batches),
+            force=force,
             vars=given,
             released=released,
         )
@@ -227,6 +231,8 @@ class Lake(LakeUpkeep):
         *selectors: str,
         exclude: Sequence[str] = (),
         full_refresh: bool = False,
+        batches: Sequence[str] = (),
+        force: bool = False,
         vars: Mapping[str, Any] | None = None,
         released: bool = False,
         together: bool = False,
@@ -239,7 +245,9 @@ class Lake(LakeUpkeep):
 
         Each table is published as its gates pass.
 
-        `full_refresh` rebuilds tables from all files, archived ones too; `vars` are for templates;
+        `full_refresh` rebuilds tables from all files, archived ones too; `batches` of a source, as
+        in `year=2020`, are all that runs, and with `force` they run even if they are unchanged;
+        `vars` are for templates;
         `released` runs the newest releases instead of the drafts; `together` publishes all tables
         in one step, or none; `fail_fast` starts nothing after the first failure; `wait` is how many
         seconds to wait for a table that another run has.
@@ -251,6 +259,8 @@ class Lake(LakeUpkeep):
             select=selectors,
             exclude=tuple(exclude),
             full_refresh=full_refresh,
+            batches=tuple(batches),
+            force=force,
             vars=vars or {},
             released=released,
             together=together,

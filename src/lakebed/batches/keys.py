@@ -105,10 +105,11 @@ def read_label(text: str, keys: Sequence[BatchKey]) -> KeyValues:
         given[name] = value
     if given.keys() != {key.name for key in keys}:
         raise ValueError(f"a batch is written {_example(keys)}, not {text!r}")
-    return tuple(read_value(_unspelt(given[key.name]), key.type) for key in keys)
+    return tuple(read_value(unspelt(given[key.name]), key.type) for key in keys)
 
 
-def _unspelt(text: str) -> str | None:
+def unspelt(text: str) -> str | None:
+    """A value of a label as plain text."""
     return None if text == NULL_PART else unquote(text, errors="strict")
 
 
@@ -117,7 +118,9 @@ def _example(keys: Sequence[BatchKey]) -> str:
 
 
 def condition(keys: Sequence[BatchKey], values: KeyValues) -> str:
-    """Spark SQL that is true for exactly the rows of a batch."""
+    """Spark SQL that is true for exactly the rows of a batch; without keys, for all rows."""
+    if not keys:
+        return "TRUE"
     return " AND ".join(
         f"{spark_identifier(key.name)} IS NULL"
         if value is None
@@ -136,6 +139,8 @@ def literal(value: KeyValue, type_: ColumnType) -> str:
         return _quoted(value)
     if isinstance(value, date):
         return f"DATE {_quoted(value.isoformat())}"
+    if isinstance(value, int) and str(type_) in {"int", "bigint"}:
+        return f"{value}{'L' if str(type_) == 'bigint' else ''}"
     return f"CAST({_quoted(str(value))} AS {type_})"
 
 

@@ -10,7 +10,9 @@ from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import (
+    BatchOption,
     ExcludeOption,
+    ForceOption,
     FullRefreshOption,
     ReleasedOption,
     SelectOption,
@@ -41,6 +43,7 @@ lakebed run
 lakebed run silver.orders+ --exclude tag:slow
 lakebed run -s state:modified+ --together
 lakebed run orders --full-refresh --vars day=2026-10-01
+lakebed run bronze.income --batch year=2020 --force
 lakebed run --released
 lakebed run --dry-run --json
 """
@@ -52,6 +55,8 @@ def run(
     select: SelectOption = None,
     exclude: ExcludeOption = None,
     full_refresh: FullRefreshOption = False,
+    batch: BatchOption = None,
+    force: ForceOption = False,
     fail_fast: Annotated[
         bool, typer.Option("-x", "--fail-fast", help="Start nothing more after the first failure.")
     ] = False,
@@ -74,6 +79,8 @@ def run(
             select,
             exclude,
             full_refresh=full_refresh,
+            batch=batch,
+            force=force,
             vars=vars,
             released=released,
         )
@@ -84,6 +91,8 @@ def run(
             *all_selectors(selectors, select),
             exclude=exclude or (),
             full_refresh=full_refresh,
+            batches=batch or (),
+            force=force,
             vars=variables(vars),
             released=released,
             together=together,
@@ -137,6 +146,8 @@ def plan(
     select: SelectOption = None,
     exclude: ExcludeOption = None,
     full_refresh: FullRefreshOption = False,
+    batch: BatchOption = None,
+    force: ForceOption = False,
     vars: VarsOption = None,
     released: ReleasedOption = False,
 ) -> None:
@@ -145,6 +156,8 @@ def plan(
         *all_selectors(selectors, select),
         exclude=exclude or (),
         full_refresh=full_refresh,
+        batches=batch or (),
+        force=force,
         vars=variables(vars),
         released=released,
     )
@@ -153,6 +166,7 @@ def plan(
 
 def _show_plans(screen: Screen, plans: "tuple[RunPlan, ...]") -> None:
     from lakebed.pipelines.planning.plan_text import plan_strategy, step_text
+    from lakebed.pipelines.planning.source_plan import source_lines
 
     def text() -> None:
         for plan in plans:
@@ -161,6 +175,8 @@ def _show_plans(screen: Screen, plans: "tuple[RunPlan, ...]") -> None:
             )
             for number, step in enumerate(plan.steps, start=1):
                 screen.say(f"  {number:>2}. {step_text(step)}")
+            for line in source_lines(plan.source) if plan.source else ():
+                screen.say(f"  {line}")
         if not plans:
             screen.say("Nothing selected.")
 

@@ -54,6 +54,8 @@ class RunOptions:
     exclude: tuple[str, ...] = ()
     released: bool = False  # the newest releases instead of the drafts
     full_refresh: bool = False
+    batches: tuple[str, ...] = ()  # of sources, such as `year=2020`; none: all
+    force: bool = False  # batches of sources run even if they are unchanged
     vars: Mapping[str, Any] = field(default_factory=dict)
     together: bool = False  # publish all tables in one step, or none
     threads: int = 1
@@ -73,6 +75,8 @@ class RunOptions:
             "select",
             "exclude",
             "full_refresh",
+            "batches",
+            "force",
             "vars",
             "released",
             "together",

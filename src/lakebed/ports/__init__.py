@@ -86,6 +86,7 @@ from lakebed.ports.state.ledger import (
 from lakebed.ports.state.records import Records
 from lakebed.ports.state.releases import Draft, Release, Releases
 from lakebed.ports.state.runs import (
+    BatchRun,
     InputPin,
     Phase,
     QuarantinedFile,
@@ -114,6 +115,7 @@ __all__ = [
     "Amendment",
     "And",
     "Audit",
+    "BatchRun",
     "CareEntry",
     "CareLog",
     "CareState",

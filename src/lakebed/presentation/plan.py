@@ -25,5 +25,6 @@ def plan_json(plan: "RunPlan") -> dict[str, Any]:
         "reason": plan.reason,
         "inputs": [pin_json(pin) for pin in plan_inputs(plan)],
         "files": files,
+        **({"source": json_ready(plan.source)} if plan.source else {}),
         "steps": [{"step": step.kind, "does": step_text(step)} for step in plan.steps],
     }

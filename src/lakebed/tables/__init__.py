@@ -95,6 +95,7 @@ from lakebed.tables.merging.strategies import (
     ALIASES,
     STRATEGIES,
     OverwriteWhere,
+    ReplaceBatch,
     Scd2,
     Strategy,
 )
@@ -145,6 +146,7 @@ __all__ = [
     "PartitionField",
     "PublishRequest",
     "Renames",
+    "ReplaceBatch",
     "Rollback",
     "Scd2",
     "SchemaChange",

@@ -52,6 +52,15 @@ FullRefreshOption = Annotated[
         help="Rebuild tables from scratch, from all input, including archived files.",
     ),
 ]
+BatchOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--batch", metavar="KEY=VALUE", help="Only this batch of a source: year=2020; repeatable."
+    ),
+]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Write batches of a source even if they are unchanged.")
+]
 ReleasedOption = Annotated[
     bool, typer.Option("--released", help="Use the newest releases instead of the drafts.")
 ]

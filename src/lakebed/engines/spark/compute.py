@@ -7,7 +7,7 @@ from lakebed.engines.spark.failures import answering
 from lakebed.engines.spark.frame_columns import conform, union
 from lakebed.engines.spark.frames import Staging, as_frame
 from lakebed.engines.spark.landing.landing_reader import SparkLandingReader
-from lakebed.engines.spark.overwrite import overwrite_where
+from lakebed.engines.spark.overwrite import overwrite_where, replace_files
 from lakebed.engines.spark.types import fields_of
 from lakebed.ports import RUN_ID, Field
 
@@ -98,6 +98,10 @@ class SparkCompute:
                 frame.writeTo(target).overwrite(expr("true"))  # `lit` would import pandas
             else:
                 overwrite_where(frame, target, where)
+
+    def replace_files(self, frame: "DataFrame", target: str, *, where: str) -> None:
+        with answering():
+            replace_files(frame, target, where)
 
     def union(self, frames: "Sequence[DataFrame]") -> "DataFrame":
         with answering():

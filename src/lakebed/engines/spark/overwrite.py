@@ -8,6 +8,8 @@ from lakebed.tables import OverwriteMerge, overwrite_merge
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+_DIVIDED = "some, but not all, rows match filter"
+
 
 def overwrite_where(frame: "DataFrame", target: str, where: str) -> None:
     """Carry out an `OverwriteMerge`.
@@ -21,6 +23,20 @@ def overwrite_where(frame: "DataFrame", target: str, where: str) -> None:
     writer = _source(frame, merge).mergeInto(target, expr(merge.condition))
     values = {name: expr(value) for name, value in merge.values.items()}
     writer.whenMatched().delete().whenNotMatched(expr(merge.is_arriving)).insert(values).merge()
+
+
+def replace_files(frame: "DataFrame", target: str, where: str) -> None:
+    """Iceberg's own overwrite by a filter, which drops whole files; it refuses to divide one, and
+    commits nothing then.
+    """
+    from pyspark.sql.functions import expr
+
+    try:
+        frame.writeTo(target).overwrite(expr(where))
+    except Exception as error:
+        if _DIVIDED not in str(error):
+            raise
+        overwrite_where(frame, target, where)
 
 
 def _source(frame: "DataFrame", merge: OverwriteMerge) -> "DataFrame":

@@ -20,12 +20,17 @@ from lakebed.types import ColumnType
 
 
 def frame_of(
-    reader: LandingReader, checked: CheckedFiles, spec: ZoneSpec, address: Address
+    reader: LandingReader,
+    checked: CheckedFiles,
+    spec: ZoneSpec,
+    address: Address,
+    *,
+    path_column: str = "",
 ) -> Frame | None:
     """All groups under the same columns; without a good file, the expected columns and no row."""
     if not checked.groups and not spec.expected:
         return None
-    return _read(reader, checked.groups, checked.target, address)
+    return _read(reader, checked.groups, checked.target, address, path_column)
 
 
 def observed_frame(reader: LandingReader, proposal: Proposal, address: Address) -> ObservedRows:
@@ -68,8 +73,12 @@ def _read(
     groups: Sequence[ReadGroup],
     target: Mapping[str, ColumnType],
     address: Address,
+    path_column: str = "",
 ) -> Frame:
-    return reader.read(*_asked(groups, target, address))
+    asked = _asked(groups, target, address)
+    if not path_column:
+        return reader.read(*asked)
+    return reader.read(*asked, path_column=path_column)
 
 
 def _asked(

@@ -136,8 +136,9 @@ def trace_columns(
 
     `schemas` has the columns of the tables and zones it reads.
     """
-    if spec.kind == "python":
-        raise UsageError("the columns of a Python pipeline cannot be traced.", where=spec.file)
+    if spec.kind != "sql":
+        kind = "Python pipeline" if spec.kind == "python" else "pipeline without code"
+        raise UsageError(f"the columns of a {kind} cannot be traced.", where=spec.file)
     rendered = render(spec.source, unpinned(spec, vars), where=spec.file)
     query = check_query(rendered.text, where=spec.file, line_of=rendered.source_line)
     found = column_lineage(query.text, schemas, logical=logical_names(spec))

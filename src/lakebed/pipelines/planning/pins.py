@@ -65,6 +65,21 @@ class Batch:
 
 
 @dataclass(frozen=True)
+class SourceBatch:
+    """One batch of a source: its files as they were listed, none if they are gone."""
+
+    label: str
+    where: str  # Spark SQL that is true for its rows
+    files: tuple[FileInfo, ...] = field(repr=False)
+    digest: str = ""
+    config: str = ""  # digest of the settings that decide its rows
+
+    @property
+    def bytes(self) -> int:
+        return sum(file.size for file in self.files)
+
+
+@dataclass(frozen=True)
 class Pins:
     """What a run reads, as of one moment."""
 
@@ -81,6 +96,7 @@ class Pins:
         default_factory=dict
     )  # column names of inputs, where known
     given: str = ""  # digest of the variables and of the zones' settings
+    source_batch: SourceBatch | None = None
 
     @property
     def branch(self) -> str:

@@ -11,6 +11,7 @@ from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.hidden_tables import hidden_table, replay_table, staged_table
 from lakebed.pipelines.planning.pins import Pins, TargetTable
 from lakebed.pipelines.planning.run_decision import decide_run
+from lakebed.pipelines.planning.source_plan import SourcePlan
 from lakebed.pipelines.planning.steps import (
     ArchiveFiles,
     Calculate,
@@ -24,6 +25,7 @@ from lakebed.pipelines.planning.steps import (
     OpenZone,
     PrepareSchema,
     Publish,
+    ReadBatch,
     Replay,
     RunGate,
     RunStep,
@@ -41,6 +43,7 @@ class RunPlan(Plan[RunStep]):
 
     table: TableName
     run_id: str
+    source: SourcePlan | None = None  # of a pipeline that reads files by a pattern
 
 
 def plan_run(spec: PipelineSpec, pins: Pins, target: TargetTable) -> RunPlan:
@@ -146,6 +149,8 @@ def _evolution(spec: PipelineSpec, target: TargetTable) -> tuple[RunStep, ...]:
 
 
 def _calculation(spec: PipelineSpec, pins: Pins) -> tuple[RunStep, ...]:
+    if pins.source_batch:
+        return (ReadBatch(pins.source_batch),)
     return (*_opening(pins), Calculate(spec.file, tuple(pins.inputs.values())))
 
 
@@ -157,4 +162,9 @@ def is_staged(strategy: Strategy) -> bool:
     """Whether the result is computed into a hidden table first: wherever a MERGE would read it more
     than once.
     """
-    return strategy.strategy not in {"full_refresh", "overwrite_where", "append_only"}
+    return strategy.strategy not in {
+        "full_refresh",
+        "overwrite_where",
+        "replace_batch",
+        "append_only",
+    }

@@ -19,6 +19,7 @@ from lakebed.pipelines.planning.steps import (
     OpenZone,
     PrepareSchema,
     Publish,
+    ReadBatch,
     Replay,
     RunGate,
     RunStep,
@@ -37,6 +38,7 @@ _POLICIES = {
 _STRATEGIES = {
     "full_refresh": "replace all rows",
     "overwrite_where": "replace the rows that match the condition",
+    "replace_batch": "replace the rows of the batch",
     "incremental": "insert new keys and update existing ones",
     "append_only": "add the rows",
     "delete_insert": "replace all rows of the arriving keys",
@@ -72,6 +74,8 @@ def step_text(step: RunStep) -> str:  # noqa: C901 - one case per step
             )
         case Calculate(file, inputs):
             return f"run {file}{_over(inputs)}"
+        case ReadBatch(batch):
+            return f"read {len(batch.files)} {_files(batch.files)} of batch {batch.label or 'all'}"
         case Replay():
             return (
                 f"replay {step.number} of {step.of}: {_batch(step.batch)}, by"

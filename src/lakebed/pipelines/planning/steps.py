@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from lakebed.names import TableName, ZoneName
-from lakebed.pipelines.planning.pins import Batch
+from lakebed.pipelines.planning.pins import Batch, SourceBatch
 from lakebed.ports import FileInfo, InputPin
 from lakebed.quality import Gate
 from lakebed.sql import ChangeStatement
@@ -64,6 +64,19 @@ class Calculate(BaseRunStep):
     @property
     def subject(self) -> str:
         return self.file
+
+
+@dataclass(frozen=True)
+class ReadBatch(BaseRunStep):
+    """Read the files of one batch of a source, united by the names of their columns."""
+
+    kind: ClassVar[str] = "ReadBatch"
+    why: ClassVar[str] = "its files are not those that the table was made from"
+    batch: SourceBatch
+
+    @property
+    def subject(self) -> str:
+        return self.batch.label
 
 
 @dataclass(frozen=True)
@@ -232,7 +245,7 @@ class ArchiveFiles(BaseRunStep):
 
 
 RunStep = (
-    OpenZone | Calculate | Replay | Stage | CheckKeys | PrepareSchema | EvolveArrangement
-    | CreateHidden | OpenBranch | Write | Execute | DropStage | RunGate | Publish | CreateView
-    | ArchiveFiles
+    OpenZone | Calculate | ReadBatch | Replay | Stage | CheckKeys | PrepareSchema
+    | EvolveArrangement | CreateHidden | OpenBranch | Write | Execute | DropStage | RunGate
+    | Publish | CreateView | ArchiveFiles
 )  # fmt: skip

@@ -17,6 +17,8 @@ from lakebed.pipelines.planning.compile import (
 )
 from lakebed.pipelines.planning.pin_inputs import Specs, UnpublishedInput
 from lakebed.pipelines.planning.plan import RunPlan, plan_run
+from lakebed.pipelines.planning.source_look import look_at_source
+from lakebed.pipelines.planning.source_plan import plan_source
 from lakebed.pipelines.planning.sql_check import check_queries, columns_after, columns_ahead
 from lakebed.pipelines.planning.watermark import STAND_IN, Watermark
 from lakebed.pipelines.preview.preview import template_context
@@ -56,6 +58,8 @@ class Lookahead:
 
     def plan(self, table: TableName) -> RunPlan:
         """What a run would do; raises if it could not run."""
+        if self.specs[table].kind == "source":
+            return self._source_plan(table)
         context = self.context_of(
             table, mark=STAND_IN if self.specs[table].config.watermark_column else None
         )
@@ -69,12 +73,20 @@ class Lookahead:
             plan, reason="; ".join(filter(None, (plan.reason, _unbuilt(unbuilt, table))))
         )
 
+    def _source_plan(self, table: TableName) -> RunPlan:
+        spec = self.specs[table]
+        self.columns[table] = None
+        with look_at_source(spec, self.services, self.options) as look:
+            source = plan_source(spec, look)
+        return RunPlan(table=table, run_id="", reason=source.reason, source=source)
+
     def compile(self, table: TableName) -> tuple[CompiledQuery, ...]:
         """The SQL of a pipeline and of its gates, over what a run would pin now."""
         spec, context = self.specs[table], self.context_of(table)
-        if spec.kind == "python":
+        if spec.kind in {"python", "source"}:
+            kind = "Python pipeline" if spec.kind == "python" else "pipeline without code"
             raise UsageError(
-                "a Python pipeline has no SQL to show.",
+                f"a {kind} has no SQL to show.",
                 where=spec.file,
                 next="Look at its rows: lakebed preview",
             )

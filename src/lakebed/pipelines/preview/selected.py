@@ -58,7 +58,7 @@ def compile_selected(options: RunOptions, services: RunServices) -> tuple[Compil
     loaded = load_pipelines(services, released=options.released)
     tables = loaded.selected(options.select, options.exclude)
     ahead = Lookahead.of(loaded.specs, services, options)
-    python = [table for table in tables if loaded.specs[table].kind == "python"]
+    python = [table for table in tables if loaded.specs[table].kind != "sql"]
     if len(python) < len(tables):
         ahead.columns |= dict.fromkeys(python)
         tables = tuple(table for table in tables if table not in python)

@@ -31,10 +31,16 @@ def heal(table: TableName, services: RunServices, *, lease: Lease) -> tuple[RunR
     _restore(table, dead, services, leases=[lease], branches=True)
     for record in dead:
         drop_leftovers(record, services)
-        records.write(replace(record, state="failed", ended_at=services.now(), error=_DIED))
+        died = _DIED | ({"safe": _published(record)} if record.batches else {})
+        records.write(replace(record, state="failed", ended_at=services.now(), error=died))
     if dead:
         records.unpin([record.run_id for record in dead])
     return (*altered, *dead)
+
+
+def _published(record: RunRecord) -> str:
+    done = sum(batch.state == "success" for batch in record.batches)
+    return f"The {done} batches that it had published stand."
 
 
 def _restore(

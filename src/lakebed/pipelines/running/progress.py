@@ -7,7 +7,7 @@ from typing import Literal
 from lakebed.landing import ZoneRows
 from lakebed.names import ZoneName
 from lakebed.pipelines.planning.compile import CompiledQuery
-from lakebed.ports import ColumnAlias, Field, Frame, RunRecord, Verdict
+from lakebed.ports import BatchRun, ColumnAlias, Field, Frame, RunRecord, Verdict
 from lakebed.tables import SchemaChange
 
 ZonePattern = tuple[ZoneName, str | None]
@@ -33,6 +33,7 @@ class RunProgress:
     keys: int | None = None  # distinct ones
     # what the arriving keys met in the table
     key_matches: Mapping[str, int] = field(default_factory=dict)
+    due: BatchRun | None = None  # of a source: what the record will say about the batch
     # The table.
     schema_change: SchemaChange = field(default_factory=SchemaChange)
     # the branch's columns as they will be named; empty: as they are

@@ -6,11 +6,12 @@ from dataclasses import replace
 from lakebed.errors import BadPipeline, FileMissing, RunFailed
 from lakebed.landing import content_digests, is_archived, require_unchanged
 from lakebed.pipelines.planning.compile import compile_view
+from lakebed.pipelines.planning.pins import SourceBatch
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.steps.archiving import taken
 from lakebed.pipelines.running.steps.gates import require_gates_passed
 from lakebed.pipelines.running.steps.zone_types import learned
-from lakebed.ports import PublicationRecords
+from lakebed.ports import BatchRun, PublicationRecords, RunRecord
 from lakebed.tables import PublishRequest, string_literal
 
 
@@ -28,6 +29,8 @@ def publish_requests(run: ActiveRun) -> tuple[PublishRequest, ...]:
             )
         # last: what was hashed is what was read
         require_unchanged(run.services.placement.files, landed.files)
+    if batch := run.context.pins.source_batch:
+        require_unchanged(run.services.placement.files, batch.files)
     if run.spec.is_view or progress.skip_write:
         return ()
     if run.is_first_run:
@@ -59,7 +62,30 @@ def publication_records(run: ActiveRun) -> PublicationRecords:
         ended_at=run.services.now(),
         message="nothing changed" if progress.unchanged else progress.record.message,
     )
+    if run.context.pins.source_batch:
+        progress.record = with_batch(progress.record, run.context.pins.source_batch, progress.due)
     return PublicationRecords((progress.record,), taken(run), types=learned(run))
+
+
+def with_batch(record: RunRecord, batch: SourceBatch, due: BatchRun | None) -> RunRecord:
+    """The record of a run that goes on, with one more batch. What it did to the table's columns is
+    published, so that nobody restores the former ones.
+    """
+    line = replace(
+        due or BatchRun(batch.label, "success", ""),
+        files=len(batch.files),
+        bytes=batch.bytes,
+        rows=record.rows.get("result"),
+        snapshot=record.snapshot,
+    )
+    return replace(
+        record,
+        state="running",
+        ended_at=None,
+        schema=None,
+        touched=(),
+        batches=(*record.batches, line),
+    )
 
 
 def create_view(run: ActiveRun) -> None:

@@ -22,6 +22,7 @@ from lakebed.pipelines.planning.steps import (
     OpenZone,
     PrepareSchema,
     Publish,
+    ReadBatch,
     Replay,
     RunGate,
     RunStep,
@@ -31,7 +32,7 @@ from lakebed.pipelines.planning.steps import (
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.ledger_copies import write_copy
 from lakebed.pipelines.running.publishing import create_view, publication_records, publish_requests
-from lakebed.pipelines.running.steps import branch, calculate, evolve, replay, write
+from lakebed.pipelines.running.steps import branch, calculate, evolve, read_batch, replay, write
 from lakebed.pipelines.running.steps.archiving import archive_zones
 from lakebed.pipelines.running.steps.gates import GATES_AT_ONCE, compiled_gates, log_verdict
 from lakebed.pipelines.running.steps.proving import prove_files, start_over
@@ -179,6 +180,9 @@ def _perform(  # noqa: C901 - one arm a step, each a line
             calculate.take_files(run, step)
         case Calculate():
             calculate.calculate(run)
+            evolve.require_fitting_result(run)
+        case ReadBatch(batch):
+            read_batch.read_batch(run, batch)
             evolve.require_fitting_result(run)
         case Replay():
             replay.replay(run, step)

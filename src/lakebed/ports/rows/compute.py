@@ -95,6 +95,14 @@ class Compute(Protocol):
         """
         ...
 
+    def replace_files(self, frame: Frame, target: str, *, where: str) -> None:
+        """Replace the rows for which a condition over partition fields is true, whole files at a
+        time, in one commit; an empty frame only removes them.
+
+        Where the table has files with other rows too, they are rewritten.
+        """
+        ...
+
     def close(self) -> None:
         """End the session and remove its files."""
         ...

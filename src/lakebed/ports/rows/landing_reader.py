@@ -87,8 +87,11 @@ class LandingReader(Protocol):
         """
         ...
 
-    def read(self, groups: Sequence[FileGroup], fields: Sequence[Field]) -> Frame:
-        """The rows of all groups with exactly these columns; without groups, no row.
+    def read(
+        self, groups: Sequence[FileGroup], fields: Sequence[Field], *, path_column: str = ""
+    ) -> Frame:
+        """The rows of all groups with exactly these columns; without groups, no row. If a name is
+        given, one more column says in which file each row is, as the engine spells it.
 
         A record that does not fit fails the job that reads it.
         """

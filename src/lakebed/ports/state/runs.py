@@ -60,6 +60,22 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class BatchRun:
+    """What a run did about one batch of a source."""
+
+    label: str
+    state: Literal["success", "failed"]
+    reason: str  # why it was due: new, changed, settings, forced or gone
+    files: int = 0
+    bytes: int = 0
+    rows: int | None = None
+    seconds: float = 0.0
+    attempts: int = 1
+    snapshot: int | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True)
 class RunRecord:
     """One attempt to bring one table up to date."""
 
@@ -90,6 +106,8 @@ class RunRecord:
     left_schema: int | None = None  # the table's schema after the run
     altered_from: str = ""  # of an ALTER: the table's metadata file before it
     message: str = ""
+    batches: tuple[BatchRun, ...] = ()  # of a source, in the order in which they ran
+    metrics: Mapping[str, float] = field(default_factory=dict)
     error: Mapping[str, str] = field(default_factory=dict)
 
     @property

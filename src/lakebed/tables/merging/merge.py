@@ -17,6 +17,7 @@ from lakebed.tables.merging.strategies import (
     Incremental,
     InsertOverwrite,
     OverwriteWhere,
+    ReplaceBatch,
     Scd2,
     SoftDelete,
     Strategy,
@@ -62,7 +63,7 @@ def write_statement(
     """
     batch = _Batch(target, staged, tuple(columns), now, repeats, since)
     match strategy:
-        case FullRefresh() | OverwriteWhere() | AppendOnly():
+        case FullRefresh() | OverwriteWhere() | ReplaceBatch() | AppendOnly():
             return None
         case Incremental():
             return _incremental(strategy, batch)

@@ -76,6 +76,17 @@ class OverwriteWhere(_Strategy):
         return True
 
 
+class ReplaceBatch(_Strategy):
+    """The rows of one batch are replaced, whole partitions of them. For sources only."""
+
+    strategy: Literal["replace_batch"] = "replace_batch"
+    where: str  # in Spark's SQL
+
+    @property
+    def replaces_rows(self) -> bool:
+        return True
+
+
 class AppendOnly(_Strategy):
     """The result is added; a retry adds once."""
 
@@ -169,6 +180,7 @@ class SoftDelete(_Merged):
 Strategy = (
     FullRefresh
     | OverwriteWhere
+    | ReplaceBatch
     | AppendOnly
     | Incremental
     | DeleteInsert

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from lakebed.names import TableName
-from lakebed.ports import InputPin, Phase, QuarantinedFile, RunRecord, Verdict
+from lakebed.ports import BatchRun, InputPin, Phase, QuarantinedFile, RunRecord, Verdict
 
 
 def to_text(record: RunRecord) -> str:
@@ -40,6 +40,7 @@ def _listed(document: Mapping[str, Any]) -> dict[str, Any]:
         "inputs": tuple(
             InputPin(TableName(**pin["table"]), pin["snapshot"]) for pin in document["inputs"]
         ),
+        "batches": tuple(BatchRun(**batch) for batch in document.get("batches", ())),
         "touched": tuple(document.get("touched", ())),
         "set_aside": tuple(QuarantinedFile(**file) for file in document["set_aside"]),
         "verdicts": tuple(

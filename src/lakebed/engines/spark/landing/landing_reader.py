@@ -35,10 +35,13 @@ class SparkLandingReader:
         with answering():
             return corrupt_records(self._spark, groups)
 
-    def read(self, groups: Sequence[FileGroup], fields: Sequence[Field]) -> "DataFrame":
+    def read(
+        self, groups: Sequence[FileGroup], fields: Sequence[Field], *, path_column: str = ""
+    ) -> "DataFrame":
         with answering():
             if groups:
-                return union([conform(read_group(self._spark, group), fields) for group in groups])
+                return union([self._group(group, fields, path_column) for group in groups])
+            fields = (*fields, *([Field(path_column, "string")] if path_column else ()))
             columns = ", ".join(
                 f"CAST(NULL AS {field.type}) AS {spark_identifier(field.name)}" for field in fields
             )
@@ -51,3 +54,10 @@ class SparkLandingReader:
     def read_observed(self, groups: Sequence[FileGroup], fields: Sequence[Field]) -> ObservedRows:
         with answering():
             return read_observed(self._spark, groups, fields)
+
+    def _group(self, group: FileGroup, fields: Sequence[Field], path_column: str) -> "DataFrame":
+        frame = conform(read_group(self._spark, group), fields)
+        if not path_column:
+            return frame
+        path = frame.metadataColumn("_metadata")["file_path"].alias(path_column)
+        return frame.select("*", path)

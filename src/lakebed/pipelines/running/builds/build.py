@@ -8,6 +8,7 @@ from functools import partial
 from lakebed.names import TableName
 from lakebed.pipelines.planning.pin_inputs import Specs
 from lakebed.pipelines.running.builds.attempts import attempt_until
+from lakebed.pipelines.running.builds.batches import run_batches
 from lakebed.pipelines.running.builds.build_request import Build
 from lakebed.pipelines.running.builds.run_records import record_skipped
 from lakebed.pipelines.running.builds.walk import walk
@@ -33,6 +34,10 @@ def run_one(build: Build, table: TableName) -> RunRecord:
     """
     build.options.listener.on_start(table)
     spec = build.specs[table]
+    if spec.kind == "source":
+        record = run_batches(build, spec)
+        build.options.listener.on_end(record)
+        return record
     before: int | None = None
     outcome = attempt_until(build, spec)
     while (

@@ -9,6 +9,7 @@ from lakebed.names import TableName, spark_identifier
 from lakebed.pipelines.planning.plan import is_staged
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.heal import undo_failed_run
+from lakebed.pipelines.running.steps.batch_state import one_file_at_a_time, record_batch
 from lakebed.pipelines.running.steps.calculate import at_source
 from lakebed.pipelines.running.steps.evolve import arrangement_of_new, present_fields
 from lakebed.pipelines.running.steps.merge import merge
@@ -23,6 +24,7 @@ from lakebed.ports import Field
 from lakebed.sql import ChangeStatement
 from lakebed.tables import (
     OverwriteWhere,
+    ReplaceBatch,
     SchemaChange,
     as_stored,
     distinct_keys_query,
@@ -155,6 +157,8 @@ def create_hidden(run: ActiveRun, hidden: TableName) -> None:
     )
     if layout.sort_by:
         run.compute.execute(order_statement(hidden, layout.sort_by))
+    if run.context.pins.source_batch:
+        run.compute.execute(one_file_at_a_time(hidden))
 
 
 def _column(field: Field, run: ActiveRun) -> str:
@@ -180,7 +184,8 @@ def write(run: ActiveRun) -> None:
         progress.result_rows = int(summary.get("added-records", 0))
         apply_empty_policy(run)
         _take_back(run)
-    touched = made is not None and made.changes_rows
+    # an empty batch is one, too: what it was made from must be known
+    touched = made is not None and (made.changes_rows or bool(run.context.pins.source_batch))
     progress.unchanged = not run.is_first_run and (
         progress.skip_write or not (touched or progress.schema_change.at_publishing)
     )
@@ -238,8 +243,12 @@ def _write(run: ActiveRun) -> None:
         else None
     )
     shaped = compute.select(rows, chosen)
+    if run.context.pins.source_batch:
+        record_batch(run, run.context.pins.source_batch)
     if run.is_first_run or not (rebuilt or strategy.replaces_rows):
         compute.append(shaped, run.write_target)
+    elif isinstance(strategy, ReplaceBatch):
+        compute.replace_files(shaped, run.write_target, where=strategy.where)
     else:
         compute.overwrite(shaped, run.write_target, where=where)
 

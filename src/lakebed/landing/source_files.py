@@ -1,0 +1,52 @@
+"""Files of a source: read like those of a zone, but never moved."""
+
+from collections.abc import Sequence
+
+from lakebed.errors import BadFiles
+from lakebed.landing.checking.check import check
+from lakebed.landing.checking.frames import frame_of
+from lakebed.landing.checking.read_groups import Address
+from lakebed.landing.checking.remembered_types import RememberedTypes
+from lakebed.landing.formats.sniff import sniff_all
+from lakebed.landing.formats.sniffed import BadFile, SniffedFile
+from lakebed.landing.run import ZoneRows
+from lakebed.landing.spec import ZoneSpec
+from lakebed.ports import FileInfo, Files, LandingReader
+
+_SHOWN = 10
+
+
+def open_source(
+    reader: LandingReader,
+    files: Files,
+    chosen: Sequence[FileInfo],
+    spec: ZoneSpec,
+    *,
+    where: str,
+    address: Address,
+    remembered: RememberedTypes,
+    path_column: str,
+) -> ZoneRows:
+    """The rows of the chosen files, and in which file each is. Every file is checked first;
+    `BadFiles` names those that cannot be read.
+    """
+    empty = {file.path: 0 for file in chosen if not file.size}
+    sniffed = sniff_all(files, [file for file in chosen if file.size], spec)
+    good = [one for one in sniffed if isinstance(one, SniffedFile)]
+    checked = check(reader, files, good, spec, address=address, remembered=remembered)
+    bad = (*(one for one in sniffed if isinstance(one, BadFile)), *checked.bad)
+    if bad:
+        raise _refusal(bad, where)
+    frame = frame_of(reader, checked, spec, address, path_column=path_column)
+    return ZoneRows(frame, tuple(chosen), empty | dict(checked.rows), checked=checked)
+
+
+def _refusal(bad: Sequence[BadFile], where: str) -> BadFiles:
+    told = "; ".join(f"{one.file.path}: {one.reason}" for one in bad[:_SHOWN])
+    more = f"; and {len(bad) - _SHOWN} more" if len(bad) > _SHOWN else ""
+    return BadFiles(
+        f"{len(bad)} file{'s' if len(bad) > 1 else ''} cannot be read: {told}{more}.",
+        where=where,
+        safe="Nothing of this batch was published; other batches are not affected.",
+        next="Fix or remove what is wrong. Types that differ are set under columns.",
+    )

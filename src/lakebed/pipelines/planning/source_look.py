@@ -1,0 +1,122 @@
+"""A look at a source: its batches as they are listed, as the table has them, and which are due."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from lakebed.batches.changes import BatchDecision, decide_batches
+from lakebed.batches.finding import BatchSource, FoundBatches, found_batches
+from lakebed.batches.keys import label, read_value, unspelt
+from lakebed.batches.sidecars import read_checkpoint
+from lakebed.batches.state import BatchStates, checkpoint_of, fold
+from lakebed.errors import BadFiles, LakebedError, UnknownName, UsageError
+from lakebed.names import TableName
+from lakebed.pipelines.definition.batch_source import config_digest
+from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.options import RunOptions
+from lakebed.pipelines.services import RunServices
+from lakebed.ports import Files, TableMetadata
+
+
+@dataclass(frozen=True)
+class SourceLook:
+    """A source and its table at one moment."""
+
+    source: BatchSource
+    found: FoundBatches
+    states: BatchStates
+    decision: BatchDecision
+    metadata: TableMetadata | None
+
+
+@contextmanager
+def look_at_source(
+    spec: PipelineSpec, services: RunServices, options: RunOptions
+) -> Iterator[SourceLook]:
+    """List the source, and decide. `BadFiles` if nothing matches: a folder that is not there must
+    not empty a table.
+    """
+    source, files = spec.batches, services.placement.files
+    if source is None:
+        raise UsageError("it has no source.", where=str(spec.table))
+    require_below_root(source, spec)
+    metadata = _metadata(spec.table, services)
+    with found_batches(files, source) as found:
+        if not found.batches:
+            raise _nothing(source)
+        states = batch_states(files, metadata, ref=options.ref)
+        decision = decide_batches(
+            found.batches,
+            states,
+            config=config_digest(spec.config),
+            only=_chosen(options.batches, source, [b.label for b in found.batches], states),
+            force=options.force or options.full_refresh,
+        )
+        yield SourceLook(source, found, states, decision, metadata)
+
+
+def batch_states(files: Files, metadata: TableMetadata | None, *, ref: str) -> BatchStates:
+    """The batches of a table as its snapshots tell; a checkpoint that is lost counts as none."""
+    if metadata is None:
+        return BatchStates({})
+    checkpoint = checkpoint_of(metadata)
+    try:
+        known = read_checkpoint(files, checkpoint) if checkpoint else None
+    except LakebedError:
+        known = None
+    return fold(metadata, known, ref=ref)
+
+
+def require_below_root(source: BatchSource, spec: PipelineSpec) -> None:
+    """Raise for a source outside of the lake, which cannot be read yet."""
+    if source.pattern.store:
+        raise UsageError(
+            f"the source {source.pattern.text} is outside of the lake.",
+            where=spec.file,
+            next="Give a path below the lake's root.",
+        )
+
+
+def _metadata(table: TableName, services: RunServices) -> TableMetadata | None:
+    catalog = services.placement.catalog
+    return catalog.metadata(catalog.pointers([table]).values()).get(table)
+
+
+def _nothing(source: BatchSource) -> BadFiles:
+    return BadFiles(
+        "no file matches the source.",
+        where=source.pattern.text,
+        safe="The table is unchanged.",
+        next=f"Look into {source.pattern.folder}, or correct source in config.yaml.",
+    )
+
+
+def _chosen(
+    wanted: Sequence[str], source: BatchSource, found: Sequence[str], states: BatchStates
+) -> frozenset[str]:
+    """The labels that `year=2020` and such mean; some of several keys choose all that have them."""
+    known = dict.fromkeys((*found, *states.batches))
+    chosen: set[str] = set()
+    for text in wanted:
+        parts = set(_parts(text, source))
+        matching = {label for label in known if parts <= set(label.split("/"))}
+        if not matching:
+            raise UnknownName("batch", text, known)
+        chosen |= matching
+    return frozenset(chosen)
+
+
+def _parts(text: str, source: BatchSource) -> Iterator[str]:
+    """The parts of a label, spelt as labels are."""
+    keys = {key.name: key for key in source.keys}
+    for part in text.split("/"):
+        name, sign, value = part.partition("=")
+        if not sign or name not in keys:
+            example = "/".join(f"{key}=…" for key in keys) or "nothing: it is one batch"
+            raise UsageError(
+                f"{text!r} is not a batch.", where=source.pattern.text, next=f"Write {example}"
+            )
+        try:
+            yield label([keys[name]], (read_value(unspelt(value), keys[name].type),))
+        except ValueError as error:
+            raise UsageError(f"{error}.", where=source.pattern.text) from None

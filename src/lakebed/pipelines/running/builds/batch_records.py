@@ -1,0 +1,92 @@
+"""The record of a run of a source. Pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from lakebed.batches.changes import DueBatch
+from lakebed.errors import LakebedError
+from lakebed.ports import BatchRun, Phase, RunRecord
+
+_METRIC = "partition_alternate"
+
+
+def failed_line(line: BatchRun, due: DueBatch, error: LakebedError) -> BatchRun:
+    """What the record says about a batch that failed."""
+    size = (due.found.files, due.found.bytes) if due.found else (0, 0)
+    return replace(line, state="failed", error=error.what, files=size[0], bytes=size[1])
+
+
+def without_repeats(record: RunRecord) -> RunRecord:
+    """Phases of the same name are one, however many batches there are."""
+    seconds: dict[str, float] = {}
+    for phase in record.phases:
+        seconds[phase.name] = seconds.get(phase.name, 0.0) + phase.seconds
+    phases = (Phase(name, round(taken, 3)) for name, taken in seconds.items())
+    return replace(record, phases=tuple(phases))
+
+
+def finished_record(
+    record: RunRecord,
+    errors: Mapping[str, LakebedError],
+    *,
+    due: int,
+    unchanged: int,
+    source_bytes: int,
+    seconds: float,
+    now: datetime,
+    head: Mapping[str, str],
+) -> RunRecord:
+    """The record at the end; `head` is the summary of the table's newest snapshot."""
+    done = [batch for batch in record.batches if batch.state == "success"]
+    left = due - len(record.batches)
+    message = f"{len(done)} batches written, {unchanged} unchanged"
+    message += f", {len(errors)} failed" if errors else ""
+    message += f", {left} left to the next run" if left else ""
+    stored = int(head.get("total-files-size", 0))
+    return replace(
+        record,
+        state="failed" if errors or left else "success",
+        ended_at=now,
+        rows=_rows(done, head),
+        files={"source": sum(batch.files for batch in done)},
+        message=message,
+        metrics=metrics(done, stored=stored, source_bytes=source_bytes, seconds=seconds),
+        error=_error(errors, due) if errors else _interrupted() if left else {},
+    )
+
+
+def _rows(done: Iterable[BatchRun], head: Mapping[str, str]) -> dict[str, int]:
+    total = {"total": int(head["total-records"])} if "total-records" in head else {}
+    return {"result": sum(batch.rows or 0 for batch in done), **total}
+
+
+def metrics(
+    done: Iterable[BatchRun], *, stored: int, source_bytes: int, seconds: float
+) -> dict[str, float]:
+    """The seed's metrics; of batches, the largest value."""
+    batches = list(done)
+    return {
+        f"{_METRIC}.batch.duration_ms": max((round(b.seconds * 1000) for b in batches), default=0),
+        f"{_METRIC}.batch.files_processed": max((b.files for b in batches), default=0),
+        f"{_METRIC}.batch.bytes_processed": max((b.bytes for b in batches), default=0),
+        f"{_METRIC}.total_duration_ms": round(seconds * 1000),
+        f"{_METRIC}.storage.amplification": round(stored / source_bytes, 3) if source_bytes else 0,
+    }
+
+
+def _error(errors: Mapping[str, LakebedError], due: int) -> dict[str, str]:
+    label, first = next(iter(errors.items()))
+    what = f"{len(errors)} of {due} batches failed. {label or 'all'}: {first.what}"
+    safe = "Batches that were written stand; those that failed are as they were."
+    return first.as_dict() | {"what": what, "safe": safe}
+
+
+def _interrupted() -> dict[str, str]:
+    return {
+        "kind": "RunFailed",
+        "what": "it was interrupted.",
+        "where": "",
+        "safe": "Batches that were written stand.",
+        "next": "Run it again: it goes on with the others.",
+    }

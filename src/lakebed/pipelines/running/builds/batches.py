@@ -1,0 +1,227 @@
+"""A run of a source: batch by batch, each published by itself, all of them in one record."""
+
+import logging
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import partial
+from hashlib import sha256
+
+from lakebed.batches.changes import DueBatch
+from lakebed.batches.keys import condition, read_label
+from lakebed.errors import LakebedError
+from lakebed.names import new_run_id
+from lakebed.pipelines.definition.batch_source import config_digest
+from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.planning.compile import TemplateContext
+from lakebed.pipelines.planning.pin_inputs import pin_inputs
+from lakebed.pipelines.planning.pins import SourceBatch
+from lakebed.pipelines.planning.plan import plan_run
+from lakebed.pipelines.planning.source_look import SourceLook, look_at_source
+from lakebed.pipelines.planning.source_plan import warnings_of
+from lakebed.pipelines.planning.sql_check import (
+    check_queries,
+    python_sources,
+    registered_functions,
+)
+from lakebed.pipelines.running.active_run import ActiveRun, open_run
+from lakebed.pipelines.running.begin import NOTHING_BUILT, closing, logger_of
+from lakebed.pipelines.running.builds.batch_records import (
+    failed_line,
+    finished_record,
+    without_repeats,
+)
+from lakebed.pipelines.running.builds.build_request import Build, hold_table
+from lakebed.pipelines.running.builds.run_records import record_not_begun
+from lakebed.pipelines.running.failure import recording_failure
+from lakebed.pipelines.running.heal import heal
+from lakebed.pipelines.running.run import prepare, publish_runs
+from lakebed.ports import BatchRun, RemoveRef, RunRecord
+from lakebed.tables import HeldLease, ReplaceBatch, amend
+
+REBUILDS = 3
+
+
+@dataclass
+class _SourceRun:
+    """A run of a source in progress: the record grows with each batch."""
+
+    build: Build
+    spec: PipelineSpec
+    look: SourceLook
+    held: HeldLease
+    record: RunRecord
+    log: logging.Logger
+    began: float = field(default_factory=time.monotonic)
+    errors: dict[str, LakebedError] = field(default_factory=dict)
+
+
+def run_batches(build: Build, spec: PipelineSpec) -> RunRecord:
+    """Bring every batch up to date that is not. A batch that fails is left for the next run, and
+    the others go on.
+    """
+    run_id, services = new_run_id(), build.services
+    options = replace(build.options, full_refresh=False)
+    with ExitStack() as stack:
+        try:
+            held = stack.enter_context(hold_table(build, spec.table, run_id))
+            heal(spec.table, services, lease=held.require())
+            record = _begun(build, spec, run_id)
+            services.records.write(record)
+            look = stack.enter_context(look_at_source(spec, services, build.options))
+        except LakebedError as error:
+            return record_not_begun(build, spec, error, run_id=run_id, attempt=1)
+        log = logger_of(run_id, services.log(run_id))
+        stack.callback(partial(_close_log, log))
+        inner = replace(build, options=options)
+        run = _SourceRun(inner, spec, look, held, record, log)
+        return _run(run)
+
+
+def _begun(build: Build, spec: PipelineSpec, run_id: str) -> RunRecord:
+    return RunRecord(
+        run_id,
+        build.options.invocation,
+        spec.table,
+        "running",
+        build.services.now(),
+        strategy=spec.strategy_name,
+        release=spec.digest,
+        version=spec.version,
+        ref=build.options.ref,
+        asked_at=build.options.started_at,
+    )
+
+
+def _close_log(log: logging.Logger) -> None:
+    for handler in list(log.handlers):
+        handler.close()
+        log.removeHandler(handler)
+
+
+def _run(run: _SourceRun) -> RunRecord:
+    decision, services = run.look.decision, run.build.services
+    for number, due in enumerate(decision.due, start=1):
+        if run.build.options.stop.is_set():
+            break
+        for warning in warnings_of(run.spec, run.look, due.found) if due.found else ():
+            run.log.warning("%s", warning)
+        _run_batch(run, due)
+        line = run.record.batches[-1]
+        told = (line.label or "all", line.seconds, line.files)
+        run.log.info("batch %d/%d: %s - %.1f s, %d files", number, len(decision.due), *told)
+    run.record = finished_record(
+        run.record,
+        run.errors,
+        due=len(decision.due),
+        unchanged=decision.unchanged,
+        source_bytes=run.look.found.bytes,
+        seconds=time.monotonic() - run.began,
+        now=services.now(),
+        head=_head(run),
+    )
+    for name, value in run.record.metrics.items():
+        run.log.info("metric %s = %s", name, value)
+    services.records.write(run.record)
+    services.records.unpin([run.record.run_id])
+    return run.record
+
+
+def _head(run: _SourceRun) -> dict[str, str]:
+    catalog = run.build.services.placement.catalog
+    found = catalog.metadata(catalog.pointers([run.spec.table]).values()).get(run.spec.table)
+    head = found.head(run.record.ref) if found else None
+    return dict(head.summary) if head else {}
+
+
+def _run_batch(run: _SourceRun, due: DueBatch) -> None:
+    """One batch, again if that may help; the record gets its line either way."""
+    config, began = run.spec.config, time.monotonic()
+    retries = rebuilds = 0
+    while True:
+        line = BatchRun(due.label, "success", due.reason, attempts=retries + rebuilds + 1)
+        error = _attempt(run, due, line)
+        if error and error.overtaken and rebuilds < REBUILDS:
+            rebuilds += 1
+        elif error and error.retryable and retries < config.retries:
+            retries += 1
+            run.log.warning("batch %s failed (attempt %d): %s", due.label, retries, error.what)
+            run.build.sleep(config.retry_delay(retries))
+        else:
+            break
+    seconds = round(time.monotonic() - began, 3)
+    if error:
+        run.errors[due.label] = error
+        run.log.error("batch %s failed: %s", due.label, error)
+        run.record = replace(
+            run.record, batches=(*run.record.batches, failed_line(line, due, error))
+        )
+    *done, last = run.record.batches
+    run.record = replace(run.record, batches=(*done, replace(last, seconds=seconds)))
+    run.record = without_repeats(run.record)
+
+
+def _attempt(run: _SourceRun, due: DueBatch, line: BatchRun) -> LakebedError | None:
+    """One publication of the ordinary protocol."""
+    active = _begin(run, due)
+    active.progress.due = line
+    publication = publication_id(run.record.run_id, due)
+    with closing(active), recording_failure([active], publication=publication) as failure:
+        prepare(active)
+        publish_runs([active], publication=publication)
+    if failure.error is None:
+        run.record = active.progress.record
+        return None
+    _remove_branch(run, active)
+    run.record = replace(run.record, state="running", ended_at=None, error={})
+    run.build.services.records.write(run.record)
+    return failure.error
+
+
+def publication_id(run_id: str, due: DueBatch) -> str:
+    """One id for each batch of a run; the same after a lost answer."""
+    digest = due.found.digest if due.found else ""
+    whole = sha256(f"{due.label}\n{digest}".encode(errors="surrogatepass")).hexdigest()
+    return f"{run_id}-{whole[:16]}"
+
+
+def _begin(run: _SourceRun, due: DueBatch) -> ActiveRun:
+    build, source = run.build, run.look.source
+    values = due.found.values if due.found else read_label(due.label, source.keys)
+    where = condition(source.keys, values)
+    spec = replace(run.spec, strategy=ReplaceBatch(where=where))
+    files = tuple(run.look.found.files_of(due.found)) if due.found else ()
+    digest = due.found.digest if due.found else ""
+    batch = SourceBatch(due.label, where, files, digest, config_digest(spec.config))
+    services, options = build.services, build.options
+    pins, target = pin_inputs(
+        spec, build.specs, services, options, run_id=run.record.run_id, built=NOTHING_BUILT
+    )
+    pins = replace(pins, source_batch=batch)
+    context = TemplateContext(
+        spec,
+        build.specs,
+        pins,
+        target,
+        NOTHING_BUILT,
+        None,
+        services.local(options.started_at),
+        options.vars,
+        functions=registered_functions(python_sources(build.specs), own_spark=services.own_spark),
+    )
+    if not run.record.batches:
+        check_queries(context)
+    services.records.pin(run.record.run_id, tuple(pins.inputs.values()))
+    record = replace(run.record, base=target.base(options.ref))
+    plan = plan_run(spec, pins, target)
+    now, log = services.now(), logger_of(run.record.run_id, services.log(run.record.run_id))
+    return open_run(services, options, context, plan, run.held, record, timestamp=now, log=log)
+
+
+def _remove_branch(run: _SourceRun, active: ActiveRun) -> None:
+    """The next batch opens a branch of the same name."""
+    catalog = run.build.services.placement.catalog
+    found = catalog.metadata(catalog.pointers([run.spec.table]).values()).get(run.spec.table)
+    if found and active.context.pins.branch in found.refs:
+        branch = RemoveRef(active.context.pins.branch)
+        amend(catalog, run.spec.table, [branch], leases=[run.held.require()])
