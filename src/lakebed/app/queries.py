@@ -120,6 +120,10 @@ class LakeEngines:
 
     def _inspect(self, pinned: PinnedTable, part: str) -> Any:
         """A metadata table as Arrow."""
+        if part == "batches":
+            from lakebed.engines.arrow.batches import batch_rows
+
+            return batch_rows(self._stores.files, pinned.metadata, pinned.snapshot_id)
         from lakebed.engines.iceberg import file_properties
         from lakebed.engines.iceberg.scan.metadata_tables import metadata_rows
 

@@ -75,7 +75,7 @@ def open_stores(settings: Settings, root: Root, *, cache: Path | None = None) ->
         DatabaseEvents(database),
         DatabaseReleases(database),
         DatabaseCareLog(database),
-        partial(_reach, settings),
+        partial(_reach, settings, root),
         partial(_scans, settings, root, files, cache),
     )
 
@@ -118,11 +118,11 @@ def _catalog(settings: Settings, root: Root, files: Files, database: "Database")
     return DatabaseCatalog(database, reader, file_properties=file_properties(settings.files))
 
 
-def _reach(settings: Settings) -> ReachableFiles:
+def _reach(settings: Settings, root: Root) -> ReachableFiles:
     from lakebed.engines.iceberg import file_properties
     from lakebed.engines.iceberg.upkeep.reaching import IcebergReach
 
-    return IcebergReach(file_properties(settings.files))
+    return IcebergReach(file_properties(settings.files), root)
 
 
 def _scans(settings: Settings, root: Root, files: Files, cache: Path | None) -> Scans:

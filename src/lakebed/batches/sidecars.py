@@ -9,9 +9,17 @@ from contextlib import suppress
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
-from lakebed.batches.state import BatchState, Checkpoint, read_state, state_line
-from lakebed.errors import BadFiles, FileExists
-from lakebed.ports import FileInfo, Files
+from lakebed.batches.state import (
+    BatchState,
+    BatchStates,
+    Checkpoint,
+    checkpoint_of,
+    fold,
+    read_state,
+    state_line,
+)
+from lakebed.errors import BadFiles, FileExists, FileMissing
+from lakebed.ports import MAIN, FileInfo, Files, TableMetadata
 
 FOLDER = "metadata/batches"
 _IN_MEMORY = 1024 * 1024
@@ -40,6 +48,20 @@ def read_checkpoint(files: Files, checkpoint: Checkpoint) -> tuple[BatchState, .
     lost.
     """
     return tuple(read_state(line) for line in _lines(files, checkpoint.path))
+
+
+def known_batches(
+    files: Files, metadata: TableMetadata, *, at: int | None = None, ref: str = MAIN
+) -> BatchStates:
+    """The batches of a table as its snapshots and its checkpoint tell. Of a checkpoint that is lost
+    or damaged nothing is known.
+    """
+    checkpoint = checkpoint_of(metadata)
+    try:
+        known = read_checkpoint(files, checkpoint) if checkpoint else None
+    except (FileMissing, BadFiles):
+        known = None
+    return fold(metadata, known, at=at, ref=ref)
 
 
 def _write(files: Files, table_folder: str, lines: Iterable[Any]) -> str:

@@ -5,6 +5,7 @@ there, in order, so that a rollback takes the state back with the rows.
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -13,6 +14,8 @@ from typing import Any
 from lakebed.ports import MAIN, Snapshot, TableMetadata
 
 BATCH = "lakebed.batch"  # summary key: the batch that the snapshot replaces, as JSON
+# below the root, in the folder of the table that was written
+_SIDECAR = re.compile(r"(?!\.data/)[^/]+(?:/[^/]+)*/metadata/batches/[0-9a-f]{64}\.json\.gz")
 CHECKPOINT = "lakebed.batches"  # property: the state at a snapshot whose ancestors have expired
 
 
@@ -71,6 +74,23 @@ def batch_summary(state: BatchState) -> str:
     return json.dumps(told)
 
 
+def sidecars(summaries: Iterable[str | None], checkpoint: str | None) -> tuple[str, ...]:
+    """The sidecars that a table needs, below the lake's root: from the values of `BATCH` in its
+    snapshots' summaries, and of its property `CHECKPOINT`.
+    """
+    found = (_listed(text) for text in (*summaries, checkpoint) if text)
+    return tuple(dict.fromkeys(path for path in found if path))
+
+
+def _listed(text: str) -> str:
+    """The sidecar that a value names; any other path is not ours."""
+    try:
+        path = str(json.loads(text)["list"])
+    except (ValueError, KeyError, TypeError):
+        return ""
+    return path if _SIDECAR.fullmatch(path) else ""
+
+
 def batch_of(snapshot: Snapshot) -> BatchState | None:
     """The batch that a snapshot replaced; None if it says nothing that can be understood."""
     try:
@@ -85,7 +105,7 @@ def batch_of(snapshot: Snapshot) -> BatchState | None:
             rows=snapshot.count("added-records") or 0,
             at=snapshot.at,
             snapshot=snapshot.id,
-            file_list=str(told.get("list", "")),
+            file_list=_listed(snapshot.summary[BATCH]),
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
@@ -165,10 +185,8 @@ def has_batches(metadata: TableMetadata) -> bool:
 
 def sidecar_paths(metadata: TableMetadata) -> tuple[str, ...]:
     """The sidecars that a table needs, below the lake's root."""
-    found = (batch_of(snapshot) for snapshot in metadata.snapshots.values())
-    lists = (state.file_list for state in found if state and state.file_list)
-    checkpoint = checkpoint_of(metadata)
-    return tuple(dict.fromkeys((*lists, *((checkpoint.path,) if checkpoint else ()))))
+    told = (snapshot.summary.get(BATCH) for snapshot in metadata.snapshots.values())
+    return sidecars(told, metadata.properties.get(CHECKPOINT))
 
 
 def state_line(state: BatchState) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from lakebed.query.cancellation import Cancellation
 from lakebed.query.planning.listings import is_engines_own
 
 Engine = Literal["duckdb", "spark"]
-TablePart = Literal["rows", "snapshots", "files", "partitions", "refs"]
-METADATA_TABLES: tuple[TablePart, ...] = ("snapshots", "files", "partitions", "refs")
+TablePart = Literal["rows", "snapshots", "files", "partitions", "refs", "batches"]
+METADATA_TABLES: tuple[TablePart, ...] = ("snapshots", "files", "partitions", "refs", "batches")
 
 
 @dataclass(frozen=True)

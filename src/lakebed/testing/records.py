@@ -149,7 +149,8 @@ class MemoryRecords:
             _learn(types, learned)
         self._types = types
         for record in records.runs:
-            self.write(replace(record, state="success"))
+            goes_on = record.state == "running"
+            self.write(record if goes_on else replace(record, state="success"))
         self._last_publication = at = max(time.time(), self._last_publication + _TICK)
         keys = {(file.table, file.path, file.etag, file.run_id) for file in records.consumed}
         kept = [

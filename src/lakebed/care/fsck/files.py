@@ -39,9 +39,12 @@ def damage(table: str, found: DamagedFile, *, dropped: bool = False) -> Finding:
     )
 
 
+_NOT_ROWS = {"metadata", "statistics", "batches"}
+
+
 def missing(table: str, reached: ReachableFile, *, dropped: bool = False) -> Finding:
-    """A missing file; earlier metadata files are only history, and statistics only make reading
-    faster.
+    """A missing file; earlier metadata files are only history, statistics only make reading faster,
+    and batches that are not known run again.
     """
     what = (
         f"the {'earlier ' if reached.kind == 'metadata' else ''}{reached.kind} file of {table} is"
@@ -56,7 +59,7 @@ def missing(table: str, reached: ReachableFile, *, dropped: bool = False) -> Fin
             f"{what} (it was dropped)",
             advice=advice,
         )
-    severity: Severity = "warning" if reached.kind in {"metadata", "statistics"} else "problem"
+    severity: Severity = "warning" if reached.kind in _NOT_ROWS else "problem"
     return Finding(
         "missing file",
         severity,

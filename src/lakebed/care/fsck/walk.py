@@ -24,7 +24,7 @@ from lakebed.ports import Checksum, DamagedFile, FileInfo, Pointer, ReachableFil
 from lakebed.settings import DATA
 from lakebed.tables import USED_MARKER
 
-_SMALL = {"metadata", "manifest list", "manifest", "statistics"}
+_SMALL = {"metadata", "manifest list", "manifest", "statistics", "batches"}
 _TRIES = 3
 _TOLD_EVERY = 25
 _AT_ONCE = 50

@@ -11,6 +11,7 @@ from uuid import uuid4
 from lakebed.care.ages import LETTING_GO, expirable, let_go
 from lakebed.care.all_tables import Member, Stock
 from lakebed.care.outcome import Done
+from lakebed.care.removal.checkpoints import checkpoint_amendments
 from lakebed.care.removal.protection import protected_by
 from lakebed.care.removal.reachable import Look
 from lakebed.care.removal.removal import (
@@ -111,7 +112,7 @@ def _forget_snapshots(
     )
     services.catalog.amend(
         pointer.table,
-        [RemoveSnapshots(ids)],
+        [*checkpoint_amendments(metadata, ids, services.files), RemoveSnapshots(ids)],
         expected=pointer,
         leases=[held.require()],
         records=ChangeRecords(events=(event,)),

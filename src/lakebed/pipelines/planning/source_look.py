@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from lakebed.batches.changes import BatchDecision, decide_batches
 from lakebed.batches.finding import BatchSource, FoundBatches, found_batches
 from lakebed.batches.keys import label, read_value, unspelt
-from lakebed.batches.sidecars import read_checkpoint
-from lakebed.batches.state import BatchStates, checkpoint_of, fold
-from lakebed.errors import BadFiles, LakebedError, UnknownName, UsageError
+from lakebed.batches.sidecars import known_batches
+from lakebed.batches.state import BatchStates
+from lakebed.errors import BadFiles, UnknownName, UsageError
 from lakebed.names import TableName
 from lakebed.pipelines.definition.batch_source import config_digest
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.services import RunServices
-from lakebed.ports import Files, TableMetadata
+from lakebed.ports import TableMetadata
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def look_at_source(
     with found_batches(files, source) as found:
         if not found.batches:
             raise _nothing(source)
-        states = batch_states(files, metadata, ref=options.ref)
+        states = known_batches(files, metadata, ref=options.ref) if metadata else BatchStates({})
         decision = decide_batches(
             found.batches,
             states,
@@ -53,18 +53,6 @@ def look_at_source(
             force=options.force or options.full_refresh,
         )
         yield SourceLook(source, found, states, decision, metadata)
-
-
-def batch_states(files: Files, metadata: TableMetadata | None, *, ref: str) -> BatchStates:
-    """The batches of a table as its snapshots tell; a checkpoint that is lost counts as none."""
-    if metadata is None:
-        return BatchStates({})
-    checkpoint = checkpoint_of(metadata)
-    try:
-        known = read_checkpoint(files, checkpoint) if checkpoint else None
-    except LakebedError:
-        known = None
-    return fold(metadata, known, ref=ref)
 
 
 def require_below_root(source: BatchSource, spec: PipelineSpec) -> None:

@@ -6,7 +6,9 @@ from typing import Literal, Protocol
 
 from lakebed.ports.catalog.tables import ForeignTable, Pointer
 
-ReachableKind = Literal["metadata", "manifest list", "manifest", "data", "deletes", "statistics"]
+ReachableKind = Literal[
+    "metadata", "manifest list", "manifest", "data", "deletes", "statistics", "batches"
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,6 +160,12 @@ def _pinned_text(
 ) -> str:
     """The table at its snapshot, with the columns of its schema."""
     name = pinned.table.spark
+    if reference.part == "batches":
+        raise UsageError(
+            "Spark does not know which batches a table has.",
+            where=str(pinned.table),
+            next="Query it without --engine spark.",
+        )
     if reference.part != "rows":
         return f"{name}.{reference.part}"
     if own or pinned.snapshot is None:

@@ -18,9 +18,15 @@ from lakebed.ports import ChangeRecords, PublicationRecords
 def put_publication_records(
     connection: Connection, records: PublicationRecords, *, publication: str, done: bool
 ) -> None:
-    """Store what a publication records. Until it is `done`, its runs count as running."""
+    """Store what a publication records. Until it is `done`, its runs count as running. A run that
+    goes on after it stays running, and its record is stored once it is done.
+    """
     for record in records.runs:
-        put_run(connection, record, state=SUCCESS if done else RUNNING, publication=publication)
+        if record.state != RUNNING:
+            state = SUCCESS if done else RUNNING
+            put_run(connection, record, state=state, publication=publication)
+        elif done:
+            put_run(connection, record, state=RUNNING, publication=None)
     put_consumed(connection, records.consumed, publication=publication)
     for types in records.types:
         put_types(connection, types, run_id=publication)

@@ -21,7 +21,8 @@ from lakebed.query.planning.plan import (
 )
 from lakebed.settings import normalized_location
 
-MANIFEST_TABLES = ("files", "partitions")  # read from manifests, not from the metadata file
+# read from other files than the metadata file
+MANIFEST_TABLES = ("files", "partitions", "batches")
 COPIED = "lakebed_copied"  # the name of rows that are copied
 _SNAPSHOTS = (
     "committed_at TIMESTAMPTZ, snapshot_id BIGINT, parent_id BIGINT, operation VARCHAR, summary"

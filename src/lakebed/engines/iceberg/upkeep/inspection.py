@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pyiceberg.io import load_file_io
 
+from lakebed.batches.state import sidecar_paths
 from lakebed.engines.files.files_by_url import FilesByUrl
 from lakebed.engines.iceberg.metadata.reading import parse_metadata
 from lakebed.engines.iceberg.upkeep.file_contents import content_of
@@ -36,7 +37,7 @@ class IcebergInspection:
             yield read
             return
         metadata, manifest_lists = read
-        yield from _own_files(pointer, metadata)
+        yield from _own_files(pointer, metadata, self._root)
         yield from _once(
             walk_manifests(manifest_lists, load_file_io(self._properties, pointer.location))
         )
@@ -87,8 +88,10 @@ def _once(
             yield found
 
 
-def _own_files(pointer: Pointer, metadata: TableMetadata) -> Iterator[ReachableFile]:
+def _own_files(pointer: Pointer, metadata: TableMetadata, root: Root) -> Iterator[ReachableFile]:
     for place in dict.fromkeys((*metadata.metadata_log, pointer.location)):
         yield ReachableFile(normalized_location(place), "metadata")
     for place in metadata.statistics:
         yield ReachableFile(normalized_location(place), "statistics")
+    for path in sidecar_paths(metadata):
+        yield ReachableFile(normalized_location(root.at(path)), "batches")

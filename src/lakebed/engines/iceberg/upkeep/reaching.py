@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
 
+from lakebed.batches.state import BATCH, CHECKPOINT, sidecars
 from lakebed.errors import DamagedTable
 from lakebed.ports import ForeignTable, Pointer, ReachableFile
 from lakebed.ports.upkeep.inspection import DamagedFile
-from lakebed.settings import normalized_location
+from lakebed.settings import Root, normalized_location
 
 if TYPE_CHECKING:
     from pyiceberg.io import FileIO
@@ -25,8 +26,8 @@ _LARGEST = 10_000  # files of a manifest that is remembered
 class IcebergReach:
     """Remembers manifests: most are asked for again and again."""
 
-    def __init__(self, properties: Mapping[str, str]) -> None:
-        self._properties = dict(properties)
+    def __init__(self, properties: Mapping[str, str], root: Root) -> None:
+        self._properties, self._root = dict(properties), root
         self._known: LRUCache[str, tuple[ReachableFile, ...]] = LRUCache(
             _KEPT, getsizeof=lambda files: len(files) + 1
         )
@@ -43,6 +44,8 @@ class IcebergReach:
         present = _read_metadata(pointer, io)
         if snapshots is None:
             yield from _own_files(pointer, present)
+        for path in _sidecars(present, snapshots):
+            yield ReachableFile(normalized_location(self._root.at(path)), "batches")
         lists = dict.fromkeys(
             snapshot.manifest_list
             for snapshot in present.snapshots
@@ -87,6 +90,15 @@ def _require_undamaged(
 
 def _damage_error(pointer: Pointer | ForeignTable, found: DamagedFile) -> DamagedTable:
     return DamagedTable(str(pointer.table), found.location, f"{found.reason}.")
+
+
+def _sidecars(present: "IcebergMetadata", snapshots: Collection[int] | None) -> tuple[str, ...]:
+    told = (
+        snapshot.summary.get(BATCH)
+        for snapshot in present.snapshots
+        if snapshot.summary and (snapshots is None or snapshot.snapshot_id in snapshots)
+    )
+    return sidecars(told, present.properties.get(CHECKPOINT) if snapshots is None else None)
 
 
 def _own_files(

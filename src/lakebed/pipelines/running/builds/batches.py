@@ -171,6 +171,8 @@ def _attempt(run: _SourceRun, due: DueBatch, line: BatchRun) -> LakebedError | N
         publish_runs([active], publication=publication)
     if failure.error is None:
         run.record = active.progress.record
+        # a REST catalog does not store it with the publication
+        run.build.services.records.write(run.record)
         return None
     _remove_branch(run, active)
     run.record = replace(run.record, state="running", ended_at=None, error={})

@@ -1,0 +1,230 @@
+"""Runs of sources: the table has the rows of the files, batch by batch, whatever happens."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from lakebed.app import open_lake
+from lakebed.batches.state import sidecar_paths
+from lakebed.errors import UnknownName
+from tests.support.kills import killed
+from tests.support.lakes.source_lake import CONFIG, NAME, SourceLake
+from tests.support.scale import rotated
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture
+def income(tmp_path: Path, spark_home: Path) -> Iterator[SourceLake]:
+    made = SourceLake(tmp_path / "lake")
+    for year in (2019, 2020):
+        for table in ("CA 1%", "CA+2"):
+            made.put_values(f"{table}_{year}_COUNTY", 1, 2, 3)
+    yield made
+    made.lake.close()
+
+
+def test_exactly_the_right_batches_run_whatever_happens_to_a_file(income: SourceLake) -> None:
+    assert income.ran() == {"year=2019": "new", "year=2020": "new"}
+    income.check()
+    assert income.ran() == {}
+
+    income.put_values("CA+2_2020_COUNTY", 1, 2, 3, 4)  # changed
+    assert income.ran() == {"year=2020": "changed"}
+    income.put_values("X_2019_STATE", 7)  # added
+    assert income.ran() == {"year=2019": "changed"}
+    (income.source / "X_2019_STATE.json").write_text("")  # truncated
+    assert income.ran() == {"year=2019": "changed"}
+    income.check()
+    (income.source / "X_2019_STATE.json").unlink()  # removed
+    assert income.ran() == {"year=2019": "changed"}
+    file = income.source / "CA+2_2020_COUNTY.json"
+    same = file.read_bytes()
+    file.unlink()
+    file.write_bytes(same)  # replaced by an equal one: in a folder, its time tells
+    assert income.ran() == {"year=2020": "changed"}
+    for gone in income.source.glob("*_2019_*"):  # a whole batch
+        gone.unlink()
+    assert income.ran() == {"year=2019": "gone"}
+    income.check()
+    assert income.ran() == {}
+
+    assert income.ran(batches=["year=2020"], force=True) == {"year=2020": "forced"}
+    with pytest.raises(UnknownName, match="year=1999"):
+        income.lake.plan(NAME, batches=["year=1999"])
+    income.configure(CONFIG.replace("max_retries: 0", "max_retries: 0\ndescription: other"))
+    assert income.ran() == {}
+    income.configure(CONFIG.replace("VARCHAR}}", "VARCHAR}, value: BIGINT}"))
+    assert income.ran() == {"year=2020": "settings"}
+    income.check()
+
+
+def test_columns_are_united_by_name_and_follow_the_files(income: SourceLake) -> None:
+    income.ran()
+    income.put("CA+2_2020_COUNTY", {"GeoFips": "01", "value": 2**40, "unit": "USD"})  # new, wider
+    income.put("X_2021_STATE", {"GeoFips": "01"})  # removed
+    assert income.ran() == {"year=2020": "changed", "year=2021": "new"}
+    income.check()
+    types = {c.name: c.type for c in income.lake.tables.describe(income.table(NAME)).columns}
+    assert types == {
+        "geo": "string", "value": "long", "table": "string", "year": "int", "set": "string",
+        "unit": "string",
+    }  # fmt: skip
+
+
+def test_a_bad_file_fails_its_batch_is_named_and_others_go_on(income: SourceLake) -> None:
+    income.ran()
+    before = income.rows(NAME)
+    (income.source / "CUT_2019_A.json").write_text('{"GeoFips": "01", "value": ')
+    income.put_values("CLASH_2020_A", "many")
+    income.put_values("FINE_2021_A", 5)
+    record = income.run_source()
+    assert record.state == "failed"
+    told = {batch.label: (batch.state, batch.error) for batch in record.batches}
+    assert told["year=2021"] == ("success", "")
+    assert "downloads/CUT_2019_A.json" in told["year=2019"][1]
+    assert "downloads/CLASH_2020_A.json" in told["year=2020"][1]
+    assert "2 of 3 batches failed" in record.error["what"]
+    rows = income.rows(NAME)
+    assert [row for row in rows if row["year"] != 2021] == before
+    assert income.refs(NAME) == {"main"}
+    for bad in ("CUT_2019_A", "CLASH_2020_A"):
+        (income.source / f"{bad}.json").unlink()
+    assert income.ran() == {}  # their files are again what the table was made from
+    income.check()
+
+
+def test_a_key_that_no_file_has_is_named_with_a_file(income: SourceLake) -> None:
+    income.configure(CONFIG.replace("name: geo,", "name: county,"))
+    record = income.run_source()
+    assert record.state == "failed"
+    assert "'county'" in record.error["what"]
+    assert "2019_COUNTY.json" in record.error["what"]
+
+
+def test_a_source_that_matches_nothing_leaves_the_table_alone(income: SourceLake) -> None:
+    income.ran()
+    before = income.rows(NAME)
+    for file in income.source.glob("*"):
+        file.unlink()
+    record = income.run_source()
+    assert record.state == "failed"
+    assert "no file matches the source" in record.error["what"]
+    assert income.rows(NAME) == before
+
+
+def test_a_gate_fails_one_batch_and_the_run_record_has_a_line_for_each(income: SourceLake) -> None:
+    gates = income.folder / "shop/pipelines/bronze/income/tests/quality"
+    gates.mkdir(parents=True)
+    (gates / "positive.sql").write_text("SELECT * FROM {{ this }} WHERE value < 0")
+    income.put_values("NEG_2019_A", -1)
+    record = income.run_source()
+    assert [(b.label, b.state, b.files, b.rows) for b in record.batches] == [
+        ("year=2019", "failed", 3, None),
+        ("year=2020", "success", 2, 6),
+    ]
+    stored = income.lake.stores.records.run(record.run_id)
+    assert stored is not None
+    assert stored.batches == record.batches
+    assert set(stored.metrics) == {
+        f"partition_alternate.{name}"
+        for name in ("batch.duration_ms", "batch.files_processed", "batch.bytes_processed",
+                     "total_duration_ms", "storage.amplification")
+    }  # fmt: skip
+    assert {row["year"] for row in income.rows(NAME)} == {2020}
+
+
+def test_care_forgets_no_batch_and_removes_no_list(income: SourceLake) -> None:
+    """Compaction, expiry, a rollback and a check in between."""
+    for value in (1, 2, 3):
+        income.put_values("CA+2_2020_COUNTY", value)
+        income.ran()
+    before = query(income)
+    later = datetime.now(UTC) + timedelta(days=60)
+    income.lake.care(NAME, now=later)
+    metadata = income.lake.tables.describe(income.table(NAME))
+    assert len(metadata.snapshots) < 4
+    there = {path for path in income.files() if "/metadata/batches/" in path}
+    assert set(sidecar_paths(metadata)) == there
+    assert query(income) == before
+    assert income.ran() == {}
+    assert [f for f in income.lake.fsck().findings if f.severity != "info"] == []
+    income.check()
+
+
+def query(income: SourceLake) -> list[dict[str, object]]:
+    told = income.lake.query(
+        "SELECT batch, digest, schema_hash, files, rows FROM shop.bronze.'income$batches' ORDER BY batch".replace(
+            "'", '"'
+        )
+    )
+    return list(told.to_arrow().to_pylist())
+
+
+def test_a_rollback_takes_the_batches_back_with_the_rows(income: SourceLake) -> None:
+    income.ran()
+    first = income.lake.tables.describe(income.table(NAME)).refs["main"].snapshot
+    income.put_values("CA+2_2020_COUNTY", 9)
+    income.ran()
+    income.lake.tables.rollback(str(income.table(NAME)), to=str(first))
+    assert income.ran() == {"year=2020": "changed"}
+    income.check()
+
+
+def test_a_batch_replaces_its_rows_also_in_files_of_another_partitioning(
+    income: SourceLake,
+) -> None:
+    """Somebody has added rows of two batches in one file, under a spec without the batch key."""
+    income.ran()
+    spark, table = income.lake.spark, income.table(NAME).spark
+    for field in ("year", "geo"):
+        spark.sql(f"ALTER TABLE {table} DROP PARTITION FIELD {field}")
+    spark.sql(f"INSERT INTO {table} SELECT * FROM {table}").collect()
+    assert income.ran(force=True) == {"year=2019": "forced", "year=2020": "forced"}
+    income.check()
+
+
+def test_two_runs_at_once_write_every_batch_once(income: SourceLake) -> None:
+    def run() -> str:
+        with open_lake(income.folder) as lake:
+            lake.spark = income.lake.spark
+            return lake.run(NAME, wait=60.0).records[0].state
+
+    with ThreadPoolExecutor(2) as pool:
+        states = [future.result() for future in [pool.submit(run), pool.submit(run)]]
+    assert states == ["success", "success"]
+    assert income.snapshots(NAME) == 2
+    income.check()
+
+
+BOUNDARIES = [
+    (when, step)
+    for step in ("ReadBatch", "PrepareSchema", "OpenBranch", "Write", "Judge", "Publish")
+    for when in ("before", "after")
+]
+
+
+@pytest.mark.parametrize(("when", "step"), rotated(BOUNDARIES, 2))
+def test_a_run_killed_at_any_step_of_a_batch_goes_on_where_it_was(
+    when: str, step: str, tmp_path: Path, spark_home: Path
+) -> None:
+    income = SourceLake(tmp_path / "lake", settings={"lease": {"limit_seconds": 1.0}})
+    gates = income.folder / "shop/pipelines/bronze/income/tests/quality"
+    gates.mkdir(parents=True)
+    (gates / "some.sql").write_text("SELECT * FROM {{ this }} WHERE geo IS NULL")
+    income.put_values("A_2019_X", 1, 2)
+    income.ran()
+    income.put("A_2019_X", {"GeoFips": "1", "value": 5, "note": "n"})
+    income.put_values("A_2020_X", 3)
+    killed(income.folder, when, step)
+    published = (when, step) == ("after", "Publish")
+    assert income.ran() == ({} if published else {"year=2019": "changed"}) | {"year=2020": "new"}
+    income.check()
+    died = income.lake.stores.records.runs(table=income.table(NAME), state="failed", limit=1)[0]
+    assert len(died.batches) == published
+    assert income.refs(NAME) == {"main"}
+    assert income.hidden() == []
+    income.lake.close()
