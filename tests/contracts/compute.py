@@ -82,6 +82,22 @@ def tables_are_made_and_written_in_one_commit_each_with_the_runs_id(
     assert ("purpose", "test") in rows(compute, f"SHOW TBLPROPERTIES {table}")
 
 
+def batches_are_replaced_by_whole_files_and_exactly(compute: Compute, folder: Path) -> None:
+    """Also where an older file has rows of several batches, which Iceberg itself refuses."""
+    table = "lake.shop.silver.years"
+    made = "SELECT * FROM VALUES (1, 2019), (2, 2020), (3, NULL) AS s(id, year)"
+    compute.create_table(compute.query(made), table, location=None, properties={})
+    compute.execute(f"ALTER TABLE {table} ADD PARTITION FIELD year")
+    arriving = compute.query("SELECT 7 AS id, 2020 AS year")
+    for _ in range(2):  # the file is divided first, and replaced as a whole then
+        compute.replace_files(arriving, table, where="`year` = 2020")
+        assert rows(compute, f"SELECT * FROM {table}") == [(1, 2019), (3, None), (7, 2020)]
+    compute.replace_files(compute.query(f"{made} WHERE id < 0"), table, where="`year` IS NULL")
+    assert rows(compute, f"SELECT * FROM {table}") == [(1, 2019), (7, 2020)]
+    stamped = f"SELECT count(*) FROM {table}.snapshots WHERE summary['{RUN_ID}'] = 'run'"
+    assert rows(compute, stamped) == [(4,)]
+
+
 def rows_that_match_a_condition_are_replaced_in_one_commit(compute: Compute, folder: Path) -> None:
     table, branch = "lake.shop.silver.parts", "lake.shop.silver.parts.branch_run_1"
     made = "SELECT * FROM VALUES (1L, 'a'), (2L, 'b'), (3L, NULL) AS s(id, `odd v`)"
@@ -173,6 +189,7 @@ CONTRACT: tuple[Callable[[Compute, Path], None], ...] = (
     rows_of_other_libraries_come_in_whole,
     tables_are_made_and_written_in_one_commit_each_with_the_runs_id,
     rows_that_match_a_condition_are_replaced_in_one_commit,
+    batches_are_replaced_by_whole_files_and_exactly,
     a_frame_is_computed_once_into_files,
     landing_files_are_inferred_checked_and_read,
     landing_rows_are_checked_by_the_job_that_reads_them_or_not_at_all,

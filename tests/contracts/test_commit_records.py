@@ -1,11 +1,12 @@
 """What a commit records is stored by every catalog: each field, whichever method commits."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 
 from lakebed.names import TableName, ZoneName, new_run_id
 from lakebed.ports import (
+    BatchRun,
     ChangeRecords,
     ColumnTypeChange,
     ConsumedFile,
@@ -45,6 +46,27 @@ def test_every_field_of_a_publications_records_is_stored(bench: Bench) -> None:
     assert stored == expected | {"types": {"*.csv": {"a": "int"}}}
     told = bench.events.since(table=table)
     assert [(one.event.kind, one.event.detail["run"]) for one in told] == [("published", run_id)]
+
+
+def test_a_run_that_goes_on_after_a_publication_is_running_and_keeps_what_it_has_done(
+    bench: Bench,
+) -> None:
+    """Killed later, it is healed like any other; its batches are known."""
+    table, run_id = bench.table("orders"), new_run_id()
+    bench.write(table, [1], branch="run_1")
+    line = BatchRun("year=2020", "success", "new", files=3, rows=5, snapshot=7)
+    started = datetime(2026, 11, 15, tzinfo=UTC)
+    record = RunRecord(run_id, "build", table, "running", started, batches=(line,))
+    bench.records.write(replace(record, batches=()))
+    asked = [PublishRequest(table, "run_1")]
+    publish(bench.catalog, asked, run_id=f"{run_id}-1", records=PublicationRecords((record,)))
+    found = bench.records.run(run_id)
+    assert found is not None
+    assert found.state == "running"
+    if bench.catalog.atomic:
+        assert found.batches == (line,)
+    bench.records.write(replace(record, state="failed"))
+    assert [one.state for one in bench.records.runs(table=table)] == ["failed"]
 
 
 Commit = Callable[[Bench, TableName, ChangeRecords], object]

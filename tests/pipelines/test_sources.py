@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+import lakebed
 from lakebed.cli.main import app
-from lakebed.errors import BadPipeline
+from lakebed.errors import BadFiles, BadPipeline, UsageError
 from lakebed.pipelines import PipelineSpec, read_pipeline
 from lakebed.pipelines.definition.batch_source import config_digest
 from lakebed.pipelines.definition.inventory import inspect_folders
@@ -215,3 +216,51 @@ def test_init_from_the_schema_of_the_seed(tmp_path: Path) -> None:
     )
     assert made.exit_code == 0, made.output
     assert (tmp_path / "lake" / FOLDER / "config.yaml").exists()
+
+
+def test_a_release_of_a_pipeline_without_code_is_checked_and_read_back(tmp_path: Path) -> None:
+    files = pipelines_of_schema(SEED, where="x", namespace="econ")
+    with lakebed.create(tmp_path / "lake", files=files) as lake:
+        lake.pipelines.release("regional_income")
+        (tmp_path / "lake" / "type=regional_income/year=2020/geo_fips=01001").mkdir(parents=True)
+        data = tmp_path / "lake/type=regional_income/year=2020/geo_fips=01001/data.parquet"
+        data.write_bytes(b"PAR1")
+        (plan,) = lake.plan(released=True)
+        assert plan.source is not None
+        assert [(due.batch, due.reason, due.files) for due in plan.source.due] == [
+            ("year=2020", "new", 1)
+        ]
+        assert any("by_fips" in note for note in plan.source.notes)
+        data.unlink()
+        with pytest.raises(BadFiles, match="no file matches"):
+            lake.plan()
+        assert [one for one in lake.fsck().findings if one.severity == "problem"] == []
+
+
+def test_options_of_batches_go_with_sources_only(tmp_path: Path) -> None:
+    files = {"shop/pipelines/bronze/orders/pipeline.sql": b"SELECT 1 AS a"}
+    files |= pipelines_of_schema(SEED, where="x", namespace="econ")
+    with lakebed.create(tmp_path / "lake", files=files) as lake:
+        with pytest.raises(UsageError, match="have a source"):
+            lake.run("bronze.orders", force=True)
+        with pytest.raises(UsageError, match="one by one"):
+            lake.run(together=True)
+
+
+def test_a_plan_shows_batches_sizes_and_warnings(tmp_path: Path) -> None:
+    config = "source: in/{table}_{year}.json\nbatch_by: [year]\ncolumns: {year: INTEGER}\n"
+    with lakebed.create(
+        tmp_path / "lake", files={f"{FOLDER}/config.yaml": config.encode()}
+    ):
+        (tmp_path / "lake" / "in").mkdir()
+        for number in range(1_001):
+            (tmp_path / "lake" / "in" / f"T{number}_2020.json").write_text("{}")
+        (tmp_path / "lake" / "in" / "T_2021.json").write_text("{}")
+    shown = CliRunner().invoke(
+        app, ["plan", "--lake", str(tmp_path / "lake")], env={"COLUMNS": "300"}
+    )
+    assert shown.exit_code == 0, shown.output
+    assert "2 of 2 batches are due" in shown.output
+    assert "batch year=2020 (new): 1,001 files, 2.0 kB" in shown.output
+    assert "warning: batch year=2020 has 1,001 files" in shown.output
+    assert "batch_partition_columns: [year, table]" in shown.output

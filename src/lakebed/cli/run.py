@@ -166,7 +166,7 @@ def plan(
 
 def _show_plans(screen: Screen, plans: "tuple[RunPlan, ...]") -> None:
     from lakebed.pipelines.planning.plan_text import plan_strategy, step_text
-    from lakebed.pipelines.planning.source_plan import source_lines
+    from lakebed.pipelines.planning.sources.plan import source_lines
 
     def text() -> None:
         for plan in plans:

@@ -11,7 +11,7 @@ from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.hidden_tables import hidden_table, replay_table, staged_table
 from lakebed.pipelines.planning.pins import Pins, TargetTable
 from lakebed.pipelines.planning.run_decision import decide_run
-from lakebed.pipelines.planning.source_plan import SourcePlan
+from lakebed.pipelines.planning.sources.plan import SourcePlan
 from lakebed.pipelines.planning.steps import (
     ArchiveFiles,
     Calculate,

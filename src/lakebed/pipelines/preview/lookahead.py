@@ -17,8 +17,8 @@ from lakebed.pipelines.planning.compile import (
 )
 from lakebed.pipelines.planning.pin_inputs import Specs, UnpublishedInput
 from lakebed.pipelines.planning.plan import RunPlan, plan_run
-from lakebed.pipelines.planning.source_look import look_at_source
-from lakebed.pipelines.planning.source_plan import plan_source
+from lakebed.pipelines.planning.sources.look import look_at_source
+from lakebed.pipelines.planning.sources.plan import plan_source
 from lakebed.pipelines.planning.sql_check import check_queries, columns_after, columns_ahead
 from lakebed.pipelines.planning.watermark import STAND_IN, Watermark
 from lakebed.pipelines.preview.preview import template_context

@@ -12,13 +12,16 @@ from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.planning.compile import TemplateContext, compile_gate, compile_query
 from lakebed.pipelines.planning.pin_inputs import Specs, UnpublishedInput, pin_inputs
+from lakebed.pipelines.planning.pins import SourceBatch
 from lakebed.pipelines.planning.plan import RunPlan
+from lakebed.pipelines.planning.sources.look import look_at_source
 from lakebed.pipelines.planning.sql_check import python_sources, registered_functions
 from lakebed.pipelines.planning.steps import OpenZone
 from lakebed.pipelines.planning.watermark import Watermark
 from lakebed.pipelines.running.active_run import ActiveRun, open_run
 from lakebed.pipelines.running.begin import closing, logger_of, watermark
 from lakebed.pipelines.running.steps import calculate
+from lakebed.pipelines.running.steps.read_batch import read_batch
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import Field, Lease, RunRecord, Verdict
 from lakebed.quality import GateQueries, run_gate
@@ -76,9 +79,19 @@ def preview(
             calculate.take_files(
                 work, OpenZone(zone, pattern, chosen or pinned_files.files), keep=True
             )
-        calculate.calculate(work)
+        if spec.kind == "source":
+            read_batch(work, _smallest(spec, services, options))
+        else:
+            calculate.calculate(work)
         rows = tuple(work.compute.rows(work.progress.frame, limit=limit))
         return Preview(spec.table, work.progress.fields, rows, tuple(sampled))
+
+
+def _smallest(spec: PipelineSpec, services: RunServices, options: RunOptions) -> SourceBatch:
+    """The first file of a source's smallest batch: enough to see columns and rows."""
+    with look_at_source(spec, services, options) as look:
+        batch = min(look.found.batches, key=lambda one: one.bytes)
+        return SourceBatch(batch.label, "", (next(look.found.files_of(batch)),))
 
 
 def run_gates(

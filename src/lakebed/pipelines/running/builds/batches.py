@@ -17,8 +17,8 @@ from lakebed.pipelines.planning.compile import TemplateContext
 from lakebed.pipelines.planning.pin_inputs import pin_inputs
 from lakebed.pipelines.planning.pins import SourceBatch
 from lakebed.pipelines.planning.plan import plan_run
-from lakebed.pipelines.planning.source_look import SourceLook, look_at_source
-from lakebed.pipelines.planning.source_plan import warnings_of
+from lakebed.pipelines.planning.sources.look import SourceLook, look_at_source
+from lakebed.pipelines.planning.sources.plan import warnings_of
 from lakebed.pipelines.planning.sql_check import (
     check_queries,
     python_sources,

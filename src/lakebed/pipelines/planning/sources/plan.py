@@ -18,7 +18,7 @@ from lakebed.pipelines.definition.batch_source import batch_keys
 from lakebed.pipelines.definition.spec import PipelineSpec
 
 if TYPE_CHECKING:
-    from lakebed.pipelines.planning.source_look import SourceLook
+    from lakebed.pipelines.planning.sources.look import SourceLook
 
 _SHOWN = 20
 _FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet"}
