@@ -9,7 +9,7 @@ import pytest
 
 from lakebed.app import open_lake
 from lakebed.batches.state import sidecar_paths
-from lakebed.errors import UnknownName
+from lakebed.errors import UnknownName, UsageError
 from tests.support.kills import killed
 from tests.support.lakes.source_lake import CONFIG, NAME, SourceLake
 from tests.support.scale import rotated
@@ -60,6 +60,9 @@ def test_exactly_the_right_batches_run_whatever_happens_to_a_file(income: Source
     income.configure(CONFIG.replace("VARCHAR}}", "VARCHAR}, value: BIGINT}"))
     assert income.ran() == {"year=2020": "settings"}
     income.check()
+    income.configure(CONFIG.replace("[year]", "[year, set]"))  # rows could not be told apart
+    with pytest.raises(UsageError, match="made in batches of year, not of year, set"):
+        income.lake.plan(NAME)
 
 
 def test_columns_are_united_by_name_and_follow_the_files(income: SourceLake) -> None:
@@ -227,4 +230,23 @@ def test_a_run_killed_at_any_step_of_a_batch_goes_on_where_it_was(
     assert len(died.batches) == published
     assert income.refs(NAME) == {"main"}
     assert income.hidden() == []
+    income.lake.close()
+
+
+def test_files_outside_of_the_lake_are_read_where_they_are(
+    tmp_path: Path, spark_home: Path
+) -> None:
+    income = SourceLake(tmp_path / "lake")
+    raw = tmp_path / "raw+%41" / "year=2020"
+    raw.mkdir(parents=True)
+    (raw / "a b.json").write_text('{"GeoFips": "01", "value": 1}')
+    income.configure(
+        CONFIG.replace(
+            "downloads/{table}_{year}_{set}.json", f"{tmp_path}/raw+%41/year=*/{{t}}.json"
+        )
+    )
+    assert income.ran() == {"year=2020": "new"}
+    assert income.rows(NAME) == [{"geo": "01", "value": 1, "year": 2020, "t": "a b"}]
+    assert income.ran() == {}
+    assert (raw / "a b.json").exists()
     income.lake.close()

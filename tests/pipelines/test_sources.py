@@ -249,9 +249,7 @@ def test_options_of_batches_go_with_sources_only(tmp_path: Path) -> None:
 
 def test_a_plan_shows_batches_sizes_and_warnings(tmp_path: Path) -> None:
     config = "source: in/{table}_{year}.json\nbatch_by: [year]\ncolumns: {year: INTEGER}\n"
-    with lakebed.create(
-        tmp_path / "lake", files={f"{FOLDER}/config.yaml": config.encode()}
-    ):
+    with lakebed.create(tmp_path / "lake", files={f"{FOLDER}/config.yaml": config.encode()}):
         (tmp_path / "lake" / "in").mkdir()
         for number in range(1_001):
             (tmp_path / "lake" / "in" / f"T{number}_2020.json").write_text("{}")
@@ -264,3 +262,16 @@ def test_a_plan_shows_batches_sizes_and_warnings(tmp_path: Path) -> None:
     assert "batch year=2020 (new): 1,001 files, 2.0 kB" in shown.output
     assert "warning: batch year=2020 has 1,001 files" in shown.output
     assert "batch_partition_columns: [year, table]" in shown.output
+
+
+def test_a_source_may_be_outside_of_the_lake(tmp_path: Path) -> None:
+    raw = tmp_path / "raw" / "year=2020"
+    raw.mkdir(parents=True)
+    (raw / "a.json").write_text("{}")
+    config = f"source: {tmp_path}/raw/year=*/*.json\nbatch_by: year\n"
+    with lakebed.create(
+        tmp_path / "lake", files={f"{FOLDER}/config.yaml": config.encode()}
+    ) as lake:
+        (plan,) = lake.plan()
+    assert plan.source is not None
+    assert [due.batch for due in plan.source.due] == ["year=2020"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from lakebed.app.stores import Stores
@@ -40,7 +41,17 @@ def open_run_services(
         holder=holder,
         releases=stores.releases,
         own_spark=own_spark,
+        elsewhere=partial(_elsewhere, settings),
     )
+
+
+def _elsewhere(settings: Settings, store: str) -> tuple[Files, Root]:
+    from lakebed.engines.files import FolderFiles, open_files
+
+    if store == "/":
+        return FolderFiles(Path("/")), Root("file://")
+    root = Root.parse(store)
+    return open_files(root, settings.files), root
 
 
 def scratch_folder(root: Root, environment: Mapping[str, str]) -> Path:

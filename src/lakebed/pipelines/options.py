@@ -9,7 +9,7 @@ from typing import Any, Literal
 from lakebed.errors import LakebedError
 from lakebed.names import TableName, new_run_id
 from lakebed.pipelines.planning.steps import RunStep
-from lakebed.ports import MAIN, RunRecord
+from lakebed.ports import MAIN, BatchRun, RunRecord
 from lakebed.sql import ChangeStatement
 
 When = Literal["before", "after"]
@@ -25,6 +25,9 @@ class RunListener:
     on_wait: Callable[[TableName, LakebedError], None] = lambda *_: (
         None
     )  # another process has the table's lease
+    on_batch: Callable[[TableName, BatchRun, int, int], None] = lambda *_: (
+        None
+    )  # of a source: a batch has ended; its number, and how many there are
     on_step: Callable[[str, RunStep, When], None] = lambda *_: (
         None
     )  # run id, step, and whether it begins or has ended

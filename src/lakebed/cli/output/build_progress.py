@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lakebed.errors import LakebedError
     from lakebed.names import TableName
     from lakebed.pipelines import RunListener
-    from lakebed.ports import RunRecord
+    from lakebed.ports import BatchRun, RunRecord
 
 _COLOURS = {
     "OK": "green",
@@ -27,6 +27,7 @@ _COLOURS = {
     "SKIP": "dim",
     "NOOP": "dim",
 }
+_NO_BATCH = (0, 0, "")
 _LONGEST = 160  # characters of a bad row, on a terminal
 
 
@@ -41,6 +42,8 @@ class BuildProgress:
         self.total = self.done = 0
         self.seconds = 0.0
         self._running: list[str] = []
+        # files and bytes of the batches so far, and how that is shown
+        self._batches: dict[str, tuple[int, int, str]] = {}
         self._lock = threading.Lock()
         self._bar = Bar(screen)
 
@@ -55,7 +58,11 @@ class BuildProgress:
         from lakebed.pipelines import RunListener
 
         return RunListener(
-            on_select=self._select, on_start=self._start, on_end=self._end, on_wait=self._wait
+            on_select=self._select,
+            on_start=self._start,
+            on_end=self._end,
+            on_wait=self._wait,
+            on_batch=self._batch,
         )
 
     @contextmanager
@@ -87,6 +94,14 @@ class BuildProgress:
                 run_problems(record, longest=self.row_limit),
             )
 
+    def _batch(self, table: "TableName", line: "BatchRun", number: int, of: int) -> None:
+        with self._lock:
+            files, size, _ = self._batches.get(str(table), (0, 0, ""))
+            files, size = files + line.files, size + line.bytes
+            told = f"{number} of {of} batches, {files:,} files, {size / 1_000_000:,.0f} MB"
+            self._batches[str(table)] = files, size, f" ({told})"
+            self._redraw()
+
     def _wait(self, _: "TableName", held: "LakebedError") -> None:
         with self._lock:
             self.screen.progress(f"waiting: {held.what}")
@@ -106,4 +121,5 @@ class BuildProgress:
             self._redraw()
 
     def _redraw(self) -> None:
-        self._bar.update(self.done, self.total, ", ".join(self._running))
+        shown = (f"{name}{self._batches.get(name, _NO_BATCH)[2]}" for name in self._running)
+        self._bar.update(self.done, self.total, ", ".join(shown))

@@ -29,8 +29,9 @@ def publish_requests(run: ActiveRun) -> tuple[PublishRequest, ...]:
             )
         # last: what was hashed is what was read
         require_unchanged(run.services.placement.files, landed.files)
-    if batch := run.context.pins.source_batch:
-        require_unchanged(run.services.placement.files, batch.files)
+    if run.spec.batches and (batch := run.context.pins.source_batch):
+        store, _ = run.services.source_store(run.spec.batches.pattern.store)
+        require_unchanged(store, batch.files)
     if run.spec.is_view or progress.skip_write:
         return ()
     if run.is_first_run:

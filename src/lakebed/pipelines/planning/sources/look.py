@@ -39,12 +39,12 @@ def look_at_source(
     source, files = spec.batches, services.placement.files
     if source is None:
         raise UsageError("it has no source.", where=str(spec.table))
-    require_below_root(source, spec)
     metadata = _metadata(spec.table, services)
-    with found_batches(files, source) as found:
+    with found_batches(services.source_store(source.pattern.store)[0], source) as found:
         if not found.batches:
             raise _nothing(source)
         states = known_batches(files, metadata, ref=options.ref) if metadata else BatchStates({})
+        _require_same_keys(source, states, spec)
         decision = decide_batches(
             found.batches,
             states,
@@ -53,16 +53,6 @@ def look_at_source(
             force=options.force or options.full_refresh,
         )
         yield SourceLook(source, found, states, decision, metadata)
-
-
-def require_below_root(source: BatchSource, spec: PipelineSpec) -> None:
-    """Raise for a source outside of the lake, which cannot be read yet."""
-    if source.pattern.store:
-        raise UsageError(
-            f"the source {source.pattern.text} is outside of the lake.",
-            where=spec.file,
-            next="Give a path below the lake's root.",
-        )
 
 
 def _metadata(table: TableName, services: RunServices) -> TableMetadata | None:
@@ -77,6 +67,21 @@ def _nothing(source: BatchSource) -> BadFiles:
         safe="The table is unchanged.",
         next=f"Look into {source.pattern.folder}, or correct source in config.yaml.",
     )
+
+
+def _require_same_keys(source: BatchSource, states: BatchStates, spec: PipelineSpec) -> None:
+    """Raise if the table was made by other batch keys: its batches could not be told apart."""
+    own = [key.name for key in source.keys]
+    for known in states.batches:
+        former = [part.partition("=")[0] for part in known.split("/") if part]
+        if former != own:
+            raise UsageError(
+                f"the table was made in batches of {', '.join(former) or 'all files'}, not of"
+                f" {', '.join(own) or 'all files'}.",
+                where=spec.file,
+                next=f"Set them back, or drop the table (it can be restored) and run again:"
+                f" lakebed table drop {spec.table}",
+            )
 
 
 def _chosen(

@@ -2,14 +2,14 @@
 
 import logging
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 
 from lakebed.batches.changes import DueBatch
 from lakebed.batches.keys import condition, read_label
-from lakebed.errors import LakebedError
+from lakebed.errors import LakebedError, LeaseLost, OutcomeUnknown
 from lakebed.names import new_run_id
 from lakebed.pipelines.definition.batch_source import config_digest
 from lakebed.pipelines.definition.spec import PipelineSpec
@@ -102,7 +102,7 @@ def _close_log(log: logging.Logger) -> None:
 def _run(run: _SourceRun) -> RunRecord:
     decision, services = run.look.decision, run.build.services
     for number, due in enumerate(decision.due, start=1):
-        if run.build.options.stop.is_set():
+        if run.build.options.stop.is_set() or _is_over(run):
             break
         for warning in warnings_of(run.spec, run.look, due.found) if due.found else ():
             run.log.warning("%s", warning)
@@ -110,6 +110,7 @@ def _run(run: _SourceRun) -> RunRecord:
         line = run.record.batches[-1]
         told = (line.label or "all", line.seconds, line.files)
         run.log.info("batch %d/%d: %s - %.1f s, %d files", number, len(decision.due), *told)
+        run.build.options.listener.on_batch(run.spec.table, line, number, len(decision.due))
     run.record = finished_record(
         run.record,
         run.errors,
@@ -122,9 +123,15 @@ def _run(run: _SourceRun) -> RunRecord:
     )
     for name, value in run.record.metrics.items():
         run.log.info("metric %s = %s", name, value)
-    services.records.write(run.record)
-    services.records.unpin([run.record.run_id])
+    with suppress(LakebedError):  # it stays recorded as running, and the next run closes it
+        services.records.write(run.record)
+        services.records.unpin([run.record.run_id])
     return run.record
+
+
+def _is_over(run: _SourceRun) -> bool:
+    """Whether the last batch failed in a way in which all others would fail."""
+    return any(isinstance(error, LeaseLost | OutcomeUnknown) for error in run.errors.values())
 
 
 def _head(run: _SourceRun) -> dict[str, str]:
@@ -162,8 +169,11 @@ def _run_batch(run: _SourceRun, due: DueBatch) -> None:
 
 
 def _attempt(run: _SourceRun, due: DueBatch, line: BatchRun) -> LakebedError | None:
-    """One publication of the ordinary protocol."""
-    active = _begin(run, due)
+    """One publication of the ordinary protocol; an error is returned, not raised."""
+    try:
+        active = _begin(run, due)
+    except LakebedError as error:
+        return error
     active.progress.due = line
     publication = publication_id(run.record.run_id, due)
     with closing(active), recording_failure([active], publication=publication) as failure:
@@ -171,12 +181,13 @@ def _attempt(run: _SourceRun, due: DueBatch, line: BatchRun) -> LakebedError | N
         publish_runs([active], publication=publication)
     if failure.error is None:
         run.record = active.progress.record
-        # a REST catalog does not store it with the publication
-        run.build.services.records.write(run.record)
+        with suppress(LakebedError):  # only a REST catalog has not stored it with the publication
+            run.build.services.records.write(run.record)
         return None
-    _remove_branch(run, active)
     run.record = replace(run.record, state="running", ended_at=None, error={})
-    run.build.services.records.write(run.record)
+    with suppress(LakebedError):  # what is left is removed by the next run
+        _remove_branch(run, active)
+        run.build.services.records.write(run.record)
     return failure.error
 
 

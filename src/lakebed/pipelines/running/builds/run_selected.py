@@ -111,6 +111,8 @@ def retry_last(
             map(str, _unsuccessful(services.records.runs(invocation=last.invocation, limit=_ALL)))
         ),
         full_refresh=args.get("full_refresh", False),
+        batches=tuple(args.get("batches", ())),
+        force=args.get("force", False),
         vars=args.get("vars", {}),
         released=last.version is not None,
         together=args.get("together", False),

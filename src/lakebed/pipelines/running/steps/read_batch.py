@@ -26,10 +26,10 @@ def read_batch(run: ActiveRun, batch: SourceBatch) -> None:
         progress.frame = run.compute.query(f"SELECT * FROM {run.table.spark} WHERE 1 = 0")
         progress.fields = run.compute.fields(progress.frame)
         return
-    root = run.services.placement.root
+    files, root = run.services.source_store(source.pattern.store)
     landed = open_source(
         run.compute.landing,
-        run.services.placement.files,
+        files,
         batch.files,
         _zone_spec(run.spec.config),
         where=batch.label or source.pattern.text,
