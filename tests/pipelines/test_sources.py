@@ -1,6 +1,7 @@
 """Pipelines without code: what their settings mean, and what is refused."""
 
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,15 +12,22 @@ from typer.testing import CliRunner
 import lakebed
 from lakebed.cli.main import app
 from lakebed.errors import BadFiles, BadPipeline, UsageError
+from lakebed.names import TableName
 from lakebed.pipelines import PipelineSpec, read_pipeline
 from lakebed.pipelines.definition.batch_source import config_digest
 from lakebed.pipelines.definition.inventory import inspect_folders
 from lakebed.pipelines.definition.load import read_drafts
 from lakebed.pipelines.definition.schema_file import pipelines_of_schema
 from lakebed.pipelines.definition.source_config import stored_type
+from lakebed.pipelines.planning.plan import RunPlan
+from lakebed.pipelines.planning.sources.plan import DueLine, SourcePlan
+from lakebed.ports import BatchRun, RunRecord
+from lakebed.presentation.plan import plan_json
+from lakebed.presentation.run import run_json
 from lakebed.settings import Settings
 from lakebed.testing import MemoryFiles
 from lakebed.types import is_storable, read_table_type
+from tests.cli.json_shapes import described, differences
 
 FOLDER = "econ/pipelines/bronze/regional_income"
 SEED = """\
@@ -275,3 +283,14 @@ def test_a_source_may_be_outside_of_the_lake(tmp_path: Path) -> None:
         (plan,) = lake.plan()
     assert plan.source is not None
     assert [due.batch for due in plan.source.due] == ["year=2020"]
+
+
+def test_plans_and_records_of_sources_print_the_json_that_the_reference_describes() -> None:
+    named = described()
+    line = BatchRun("year=2020", "success", "new", rows=3, snapshot=2**60)
+    table, now = TableName("econ", "bronze", "income"), datetime(2026, 11, 16, tzinfo=UTC)
+    record = RunRecord("r", "i", table, "success", now, batches=(line,), metrics={"m": 1.5})
+    assert differences(run_json(record), named["Run"], named) == []
+    source = SourcePlan("due", (DueLine("year=2020", "new", 1, 2),), 0, 1, 2, 3, 4, ("w",), ("n",))
+    plan = RunPlan(table=table, run_id="", source=source)
+    assert differences(plan_json(plan), named["Plan"], named) == []

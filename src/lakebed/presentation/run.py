@@ -36,6 +36,7 @@ def run_json(record: "RunRecord") -> dict[str, Any]:
         record,
         table=str(record.table),
         inputs=[pin_json(pin) for pin in record.inputs],
+        batches=[fields_of(batch, snapshot=id_text(batch.snapshot)) for batch in record.batches],
         seconds=round(run_seconds(record), 3),
         base=id_text(record.base),
         snapshot=id_text(record.snapshot),
