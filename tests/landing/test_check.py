@@ -51,7 +51,9 @@ class Scripted:
     def corrupt_records(self, groups: Sequence[FileGroup]) -> Mapping[str, str]:
         return {}
 
-    def read(self, groups: Sequence[FileGroup], fields: Sequence[Field]) -> Any:
+    def read(
+        self, groups: Sequence[FileGroup], fields: Sequence[Field], *, path_column: str = ""
+    ) -> Any:
         return [path for group in groups for path in group.paths] if groups else list(fields)
 
     @property

@@ -57,7 +57,9 @@ class Telling:
     def corrupt_records(self, groups: Sequence[FileGroup]) -> Mapping[str, str]:
         return {}
 
-    def read(self, groups: Sequence[FileGroup], fields: Sequence[Field]) -> Any:
+    def read(
+        self, groups: Sequence[FileGroup], fields: Sequence[Field], *, path_column: str = ""
+    ) -> Any:
         return "read"
 
     def read_observed(self, groups: Sequence[FileGroup], fields: Sequence[Field]) -> ObservedRows:

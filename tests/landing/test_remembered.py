@@ -137,7 +137,9 @@ class Values:
     def corrupt_records(self, groups: Sequence[FileGroup]) -> Mapping[str, str]:
         return {path: self.values[path] for group in groups for path in group.paths}
 
-    def read(self, groups: Sequence[FileGroup], fields: Sequence[Field]) -> Any:
+    def read(
+        self, groups: Sequence[FileGroup], fields: Sequence[Field], *, path_column: str = ""
+    ) -> Any:
         return fields[0].type
 
     @property

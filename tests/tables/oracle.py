@@ -13,6 +13,7 @@ from lakebed.tables.merging.strategies import (
     Incremental,
     InsertOverwrite,
     OverwriteWhere,
+    ReplaceBatch,
     Scd2,
     SoftDelete,
     Strategy,
@@ -33,7 +34,7 @@ def expected(
     match strategy:
         case FullRefresh():
             return [blank | row for row in batch]
-        case OverwriteWhere():
+        case OverwriteWhere() | ReplaceBatch():
             raise AssertionError("its condition is SQL: see conditions.py")
         case AppendOnly():
             return table + [blank | row for row in batch]

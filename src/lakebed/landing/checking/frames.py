@@ -75,10 +75,7 @@ def _read(
     address: Address,
     path_column: str = "",
 ) -> Frame:
-    asked = _asked(groups, target, address)
-    if not path_column:
-        return reader.read(*asked)
-    return reader.read(*asked, path_column=path_column)
+    return reader.read(*_asked(groups, target, address), path_column=path_column)
 
 
 def _asked(
