@@ -8,16 +8,15 @@ from urllib.parse import quote, unquote
 
 from lakebed.batches.pattern import NULL_PART
 from lakebed.names import spark_identifier
-from lakebed.types import STRING, ColumnType, Primitive
+from lakebed.types import INTEGER_BITS, STRING, ColumnType, Primitive
 
 KeyValue = str | int | bool | date | Decimal | None
 KeyValues = tuple[KeyValue, ...]
 
-_RANGES = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 _BOOLEANS = {"true": True, "false": False}
 # what a value of a type looks like in a path, for patterns in which any text would be too wide
 SHAPES = {
-    **dict.fromkeys(_RANGES, r"[+-]?[0-9]+"),
+    **dict.fromkeys(INTEGER_BITS, r"[+-]?[0-9]+"),
     "date": r"[0-9]{4}-[0-9]{2}-[0-9]{2}",
     "boolean": r"[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]",
     "decimal": r"[+-]?[0-9]+(?:\.[0-9]+)?",
@@ -51,8 +50,8 @@ def read_value(text: str | None, type_: ColumnType) -> KeyValue:
     if name == "string":
         return text
     try:
-        if name in _RANGES:
-            return _integer(text, _RANGES[name])
+        if name in INTEGER_BITS:
+            return _integer(text, INTEGER_BITS[name])
         if name == "date":
             return date.fromisoformat(text)
         if name == "boolean":

@@ -3,5 +3,15 @@
 from lakebed.quality.run import SAMPLE, run_gate
 from lakebed.quality.shared_scans import GateQueries
 from lakebed.quality.spec import ColumnSpec, Gate, column_gates, read_gate
+from lakebed.quality.unique_integers import count_if_unique
 
-__all__ = ["SAMPLE", "ColumnSpec", "Gate", "GateQueries", "column_gates", "read_gate", "run_gate"]
+__all__ = [
+    "SAMPLE",
+    "ColumnSpec",
+    "Gate",
+    "GateQueries",
+    "column_gates",
+    "count_if_unique",
+    "read_gate",
+    "run_gate",
+]

@@ -6,6 +6,7 @@ from threading import Lock
 
 from lakebed.errors import LakebedError
 from lakebed.ports import Compute
+from lakebed.quality.unique_integers import finds_no_repeated_value
 from lakebed.sql import FilteringQuery, read_filtering
 
 Counts = Mapping[str, int]
@@ -77,9 +78,10 @@ class GateQueries:
 
     def bad_rows(self, gate: str, *, compute: Compute) -> int | None:
         """How many rows are bad; None if the gate must be asked alone."""
-        self._compiled()
-        answer = self._answers.get(gate)
-        return answer.require(compute).get(gate) if answer else None
+        query = self.query(gate)
+        if answer := self._answers.get(gate):
+            return answer.require(compute).get(gate)
+        return 0 if finds_no_repeated_value(query, compute=compute) else None
 
     def _compiled(self) -> Mapping[str, str]:
         with self._lock:

@@ -28,7 +28,7 @@ def read_filtering(query: str) -> FilteringQuery | None:
     reading = lex(SourceText(query, "the query"))
     if reading.hints or not _only_filters(parse(reading)):
         return None
-    outside = list(_outside_brackets(reading.plain))
+    outside = list(outside_brackets(reading.plain))
     where = [token for token in outside if token.upper == "WHERE"]
     begins_plainly = [token.upper for token in outside[:3]] == ["SELECT", "*", "FROM"]
     if not begins_plainly or len(where) != 1 or any(token.upper == "|" for token in outside):
@@ -46,7 +46,14 @@ def _only_filters(tree: "exp.Expr") -> bool:
     given = {name for name, value in tree.args.items() if value}
     if given != {"expressions", "from_", "where"} or not _is_all(tree.expressions):
         return False
-    source = tree.args["from_"].this
+    return reads_rows_of_one_source(tree)
+
+
+def reads_rows_of_one_source(tree: "exp.Select") -> bool:
+    """Whether a query reads one table or subquery as it is, and its WHERE nothing else."""
+    from sqlglot import exp
+
+    source, where = tree.args["from_"].this, tree.args.get("where")
     extras = {name for name, value in source.args.items() if value}
     reads_one = isinstance(source, exp.Table | exp.Subquery)
     return (
@@ -54,7 +61,7 @@ def _only_filters(tree: "exp.Expr") -> bool:
         and extras <= {"this", "db", "catalog", "alias"}
         and not any(
             isinstance(node, exp.Query | exp.Table | exp.Window | exp.AggFunc)
-            for node in tree.args["where"].walk()
+            for node in (where.walk() if where else ())
         )
     )
 
@@ -66,7 +73,8 @@ def _is_all(projection: "Sequence[exp.Expr]") -> bool:
     return isinstance(first, exp.Star) and not more and not any(first.args.values())
 
 
-def _outside_brackets(tokens: Sequence[Token]) -> Iterator[Token]:
+def outside_brackets(tokens: Sequence[Token]) -> Iterator[Token]:
+    """The tokens that are in no pair of brackets; closing brackets are among them."""
     depth = 0
     for token in tokens:
         depth += _DEPTH.get(token.upper, 0)

@@ -52,13 +52,8 @@ from lakebed.tables.history.protection import (
 )
 from lakebed.tables.history.rollback import Rollback, UndoneFiles, plan_rollback
 from lakebed.tables.history.timeline import HistoryEntry, table_history
-from lakebed.tables.merging.dense_keys import (
-    distinct_keys_query,
-    integer_key,
-    is_dense,
-    key_range_query,
-)
 from lakebed.tables.merging.first_batch import first_batch_rows
+from lakebed.tables.merging.integer_key import integer_key
 from lakebed.tables.merging.keys import (
     key_check_query,
     merge_counts,
@@ -176,7 +171,6 @@ __all__ = [
     "compare",
     "create_branch",
     "create_table",
-    "distinct_keys_query",
     "drop_statements",
     "duplicate_keys_query",
     "find_changes",
@@ -186,9 +180,7 @@ __all__ = [
     "hold_lease",
     "integer_key",
     "inverse_renames",
-    "is_dense",
     "key_check_query",
-    "key_range_query",
     "match_check_query",
     "matched_once",
     "may_lose_digits",

@@ -1,12 +1,22 @@
 """Column types: one representation, read from and spelt as Spark and Iceberg write them."""
 
-from lakebed.types.column_type import STRING, Array, ColumnType, Map, Primitive, Struct, with_parts
+from lakebed.types.column_type import (
+    INTEGER_BITS,
+    STRING,
+    Array,
+    ColumnType,
+    Map,
+    Primitive,
+    Struct,
+    with_parts,
+)
 from lakebed.types.iceberg import read_iceberg_type
 from lakebed.types.joining import extends, holds, join_types, kept_as
 from lakebed.types.parsing import known_type, parse_type
 from lakebed.types.storing import can_widen, exact_up_to, is_safe, is_storable, read_table_type
 
 __all__ = [
+    "INTEGER_BITS",
     "STRING",
     "Array",
     "ColumnType",

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from lakebed.names import spark_identifier
 
+INTEGER_BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 NESTED = frozenset({"array", "map", "struct"})
 ICEBERG_NAMES = {
     "bigint": "long",

@@ -5,9 +5,9 @@ from decimal import Decimal, InvalidOperation
 
 from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import Field
+from lakebed.types import INTEGER_BITS
 
-_BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
-_NO_TEXT = {*_BITS, "float", "double", "boolean"}  # in a JSON record "1" is not a number
+_NO_TEXT = {*INTEGER_BITS, "float", "double", "boolean"}  # in a JSON record "1" is not a number
 _WHOLE = re.compile(r"[+-]?\d+")
 _DAY = re.compile(r"\d{4}-\d\d?-\d\d?")
 _LIKE_NULL = {
@@ -41,13 +41,13 @@ def does_not_fit(value: object, type_: str, spec: ZoneSpec, *, json: bool = Fals
     if isinstance(value, int | float):
         whole = isinstance(value, int)
         return type_ == "boolean" or (
-            type_ in _BITS and not (whole and _in_range(str(value), type_))
+            type_ in INTEGER_BITS and not (whole and _in_range(str(value), type_))
         )
     return not type_.startswith(("struct", "array", "map"))
 
 
 def _text_misfits(text: str, type_: str, spec: ZoneSpec) -> bool:
-    if type_ in _BITS:
+    if type_ in INTEGER_BITS:
         return not _in_range(text, type_)
     if type_ in {"float", "double"} or type_.startswith("decimal"):
         return not _is_number(text)
@@ -59,7 +59,7 @@ def _text_misfits(text: str, type_: str, spec: ZoneSpec) -> bool:
 
 
 def _in_range(text: str, type_: str) -> bool:
-    half = 1 << (_BITS[type_] - 1)
+    half = 1 << (INTEGER_BITS[type_] - 1)
     return bool(_WHOLE.fullmatch(text)) and -half <= int(text) < half
 
 

@@ -21,18 +21,16 @@ from lakebed.pipelines.running.steps.strategy_checks import (
     stamp_columns,
 )
 from lakebed.ports import Field
+from lakebed.quality import count_if_unique
 from lakebed.sql import ChangeStatement
 from lakebed.tables import (
     OverwriteWhere,
     ReplaceBatch,
     SchemaChange,
     as_stored,
-    distinct_keys_query,
     first_batch_rows,
     integer_key,
-    is_dense,
     key_check_query,
-    key_range_query,
     offending_keys_query,
     order_statement,
     require_valid_keys,
@@ -132,12 +130,9 @@ def _unique_counts(run: ActiveRun) -> dict[str, int]:
     """What the key check counts, found faster where integer keys lie close together and are unique;
     else empty.
     """
-    key, staged = integer_key(run.spec.strategy, run.progress.fields), run.stage.spark
-    if key is None or not is_dense(found := counted(run, key_range_query(key, staged=staged))):
-        return {}
-    rows = found["rows"]
-    is_unique = counted(run, distinct_keys_query(key, staged=staged))["keys"] == rows
-    return {"rows": rows, "null_keys": 0, "keys": rows, "repeated": 0} if is_unique else {}
+    key = integer_key(run.spec.strategy, run.progress.fields)
+    rows = key and count_if_unique(key, source=run.stage.spark, compute=run.compute)
+    return {"rows": rows, "null_keys": 0, "keys": rows, "repeated": 0} if rows else {}
 
 
 def create_hidden(run: ActiveRun, hidden: TableName) -> None:

@@ -1,34 +1,18 @@
-"""Integer keys that lie close together: bitmaps must find every repeated key."""
+"""Integers that lie close together: bitmaps must find every repeated one."""
 
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
-from lakebed.ports import Field
-from lakebed.tables import distinct_keys_query, integer_key, is_dense, key_range_query
-from lakebed.tables.merging.strategies import DeleteInsert, Incremental, SoftDelete
+from lakebed.quality.unique_integers import distinct_query, is_dense, range_query
 from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.recorded_queries import record_queries
 from tests.support.scale import SCALE
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-COLUMNS = (Field("Id", "bigint"), Field("day", "date"), Field("small", "tinyint"))
 
 
 def key_range(rows: int, lowest: int, highest: int, *, filled: int | None = None) -> dict[str, int]:
     filled = rows if filled is None else filled
     return {"rows": rows, "filled": filled, "lowest": lowest, "highest": highest}
-
-
-def test_only_one_integer_column_is_counted_in_bitmaps() -> None:
-    assert integer_key(Incremental(unique_key=("id",)), COLUMNS) == "Id"
-    assert integer_key(SoftDelete(unique_key=("small",)), COLUMNS) == "small"
-    assert integer_key(Incremental(unique_key=("day",)), COLUMNS) is None
-    assert integer_key(Incremental(unique_key=("id", "small")), COLUMNS) is None
-    assert integer_key(DeleteInsert(unique_key=("id",)), COLUMNS) is None
 
 
 def test_keys_that_lie_far_apart_or_are_absent_are_sorted() -> None:
@@ -40,17 +24,18 @@ def test_keys_that_lie_far_apart_or_are_absent_are_sorted() -> None:
 
 
 @pytest.mark.spark
-def test_bitmaps_count_different_keys_as_a_set_does(spark: "SparkSession") -> None:
+def test_bitmaps_count_different_keys_as_a_set_does(shop: TestLake) -> None:
+    spark = shop.lake.spark
     chance = Random(7)
     around = (0, -1, 32_768, -32_768, 65_535, 2**63 - 200, -(2**63) + 200, 2**31)
     for _ in range(4 * SCALE):
         middle = chance.choice(around)
         keys = [middle + chance.randint(-150, 150) for _ in range(chance.randint(1, 400))]
         spark.createDataFrame([(key,) for key in keys], "id bigint").createOrReplaceTempView("keys")
-        (found,) = spark.sql(key_range_query("id", staged="keys")).collect()
+        (found,) = spark.sql(range_query("id", source="keys")).collect()
         assert found.asDict() == key_range(len(keys), min(keys), max(keys))
-        (counted,) = spark.sql(distinct_keys_query("id", staged="keys")).collect()
-        assert counted["keys"] == len(set(keys))
+        (counted,) = spark.sql(distinct_query("id", source="keys")).collect()
+        assert counted["different"] == len(set(keys))
 
 
 @pytest.mark.spark
@@ -67,3 +52,23 @@ def test_unique_integers_are_not_sorted_and_repeated_ones_are_refused_all_the_sa
     record = shop.run("silver.a")["silver.a"]
     assert "4 keys occur in more than one row" in record.error["what"]
     assert any("row_number" in query for query in asked)
+
+
+REPEATED = "SELECT id, count(*) AS times FROM {{ this }} GROUP BY id HAVING count(*) > 1"
+
+
+@pytest.mark.spark
+def test_a_gate_for_repeated_integers_finds_them_all_and_sorts_nothing_if_there_are_none(
+    shop: TestLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = record_queries(monkeypatch)
+    rows = "SELECT IF(id = 9, {last}, id) AS id FROM range(-5, 10)"
+    shop.pipeline("silver.a", rows.format(last="9"), gates={"repeated": REPEATED})
+    assert shop.run("silver.a")["silver.a"].state == "success"
+    assert not any("HAVING" in query for query in asked)
+    for last, bad in (("7", 1), ("NULL", 0), ("9000000", 0)):
+        shop.pipeline("silver.a", rows.format(last=last), gates={"repeated": REPEATED})
+        (verdict,) = shop.run("silver.a")["silver.a"].verdicts
+        assert (verdict.bad_rows, verdict.error) == (bad, "")
+        assert any("HAVING" in query for query in asked)
+        asked.clear()
