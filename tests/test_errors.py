@@ -1,6 +1,7 @@
 """Errors: one tree, each drawn in its docstring, each with its facts."""
 
 import inspect
+import pickle
 
 import pytest
 
@@ -47,6 +48,12 @@ def test_an_unknown_name_suggests_near_ones() -> None:
     assert near("ORDERS", ["orders"]) == ("orders",)
     assert suggestion(("a", "b", "c")) == "Did you mean a, b or c?"
     assert suggestion(()) == ""
+
+
+def test_an_error_is_the_same_in_another_process() -> None:
+    error = UnknownName("table", "sals", ["sales"])
+    sent = pickle.loads(pickle.dumps(error))
+    assert (type(sent), str(sent), vars(sent)) == (UnknownName, str(error), vars(error))
 
 
 def test_only_what_is_near_is_suggested() -> None:

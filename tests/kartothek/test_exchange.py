@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pyarrow as pa
 import pytest
@@ -11,7 +12,6 @@ import pytest
 from lakebed.app import Lake
 from lakebed.errors import BadBatch, NameTaken, UnknownName, UsageError
 from lakebed.kartothek import collect_garbage, copy, load_state, read_table, store, update, verify
-from lakebed.kartothek.lake_noun import LakeDatasets, LakeExchange
 from lakebed.names import TableName
 from lakebed.ports.files.files import Files
 from lakebed.testing.files import MemoryFiles
@@ -160,20 +160,25 @@ def test_every_type_is_exported_and_what_plateau_misreads_is_named(exchange: Exc
     assert "'atz'" in said
 
 
+def test_uuids_are_exported_as_text_and_fixed_bytes_as_binary(exchange: Exchange) -> None:
+    uuid = UUID(int=7)
+    stored = pa.array([uuid.bytes, None], pa.binary(16))
+    rows = pa.table(
+        {
+            "u": pa.ExtensionArray.from_storage(pa.uuid(), stored),
+            "f": pa.array([b"abcd", None], pa.binary(4)),
+        }
+    )
+    add_table(exchange.bench, "odd", [rows], schema=rows.schema)
+    result = exchange.lake.kartothek.export_table("odd", exchange.address, index=["u"])
+    found = read_table(exchange.files, "d", predicates=[[("u", "==", str(uuid))]])
+    assert found.to_pylist() == [{"f": b"abcd", "u": str(uuid)}]
+    assert read_table(exchange.files, "d").num_rows == 2
+    assert len(result.warnings) == 2
+    assert "'u' is of type uuid and was exported as text" in result.warnings[0]
+    assert "'f' is of type fixed[4] and was exported as binary" in result.warnings[1]
+
+
 def test_a_copy_of_an_export_is_a_dataset_of_its_own(exchange: Exchange) -> None:
     exchange.export()
     assert "lakebed.export" not in copy(exchange.files, "d", to=MemoryFiles()).metadata
-
-
-def test_an_import_writes_through_the_publish_protocol_with_its_gates() -> None:
-    files, seen = MemoryFiles(), list[Any]()
-
-    def write(table: str, frame: Any, **options: Any) -> Any:
-        seen.extend([table, pa.table(frame), pa.table(frame), options])
-
-    store(files, "d", part(1, 2))
-    noun = LakeDatasets(lambda _: files, print, LakeExchange(print, write))  # type: ignore[arg-type]
-    noun.import_dataset("x/d", "a.b.c", mode="merge", key="id", gates=False, columns=["id"])
-    table, rows, again, options = seen
-    assert (table, rows, rows["id"].to_pylist()) == ("a.b.c", again, [1, 2])
-    assert (options["mode"], options["key"], options["gates"]) == ("merge", "id", False)

@@ -124,6 +124,18 @@ def test_a_commit_that_plateau_undid_is_reported_also_after_our_next_one() -> No
     assert verify(files, "d")[0].level == "warning"
 
 
+def test_a_creation_that_plateau_undid_is_reported() -> None:
+    files, theirs = MemoryFiles(), MemoryFiles()
+    store(theirs, "d", rows(7))
+    store(files, "d", rows(1))
+    as_plateau_writes(files, theirs.read(METADATA))
+    for info in theirs.list("d"):
+        files.write(info.path, theirs.read(info.path))
+    assert values(files) == [7]
+    assert [one.level for one in verify(files, "d")] == ["warning", "info"]
+    assert "as we created it" in verify(files, "d")[0].what
+
+
 def test_rows_that_come_back_show_that_their_removal_was_undone() -> None:
     files = MemoryFiles()
     store(files, "d", rows(1))

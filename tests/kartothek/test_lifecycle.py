@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any, cast
 
 import pyarrow as pa
 import pytest
@@ -19,6 +20,7 @@ from lakebed.kartothek import (
     store,
     update,
 )
+from lakebed.kartothek.lifecycle import copying
 from lakebed.ports.files.files import Files
 from tests.kartothek.locations import location, paths
 
@@ -129,6 +131,27 @@ def test_a_copy_shares_no_file_and_reads_the_same(files: Files, tmp_path: Path) 
     assert read_table(files, "twin").num_rows == 2
     with pytest.raises(NameTaken):
         copy(files, "twin", to=elsewhere, as_uuid="sales")
+
+
+def test_a_copy_of_a_large_file_is_made_piece_by_piece(
+    files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copying, "_PIECE", 100)
+    read = list[int]()
+
+    class Measured:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(files, name)
+
+        def read(self, path: str, *, start: int = 0, length: int | None = None) -> bytes:
+            data = files.read(path, start=start, length=length)
+            if path.endswith(".parquet"):
+                read.append(len(data))
+            return data
+
+    copy(cast("Files", Measured()), "sales", to=files, as_uuid="twin")
+    assert read_table(files, "twin").to_pylist() == read_table(files, "sales").to_pylist()
+    assert max(read) == 100
 
 
 def test_statistics_say_how_large_the_partitions_are(files: Files) -> None:

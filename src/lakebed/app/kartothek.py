@@ -38,6 +38,7 @@ def open_datasets(environment: Mapping[str, str] | None = None) -> "Datasets":
 
 def lake_datasets(lake: "Lake") -> "LakeDatasets":
     """Kartothek datasets as a lake's settings say; the engines are those of its queries."""
+    from lakebed.engines.spark.kartothek import SparkExecutors
     from lakebed.kartothek.lake_noun import LakeDatasets, LakeExchange
 
     settings = lake.settings
@@ -48,7 +49,9 @@ def lake_datasets(lake: "Lake") -> "LakeDatasets":
             query, duckdb=engines.duckdb, frames=engines.frames, timezone=settings.timezone
         )
 
-    exchange = LakeExchange(partial(_exported, lake), lake.write)
+    exchange = LakeExchange(
+        partial(_exported, lake), lake.write, SparkExecutors(lambda: lake.spark)
+    )
     return LakeDatasets(location_opener(settings.files, settings.kartothek), run, exchange)
 
 
@@ -68,7 +71,8 @@ def _exported(lake: "Lake", name: str, follower: str) -> Iterator["TableSource"]
 
 
 def location_opener(files: FilesSettings, own: KartothekSettings) -> Callable[[str], Files]:
-    return lambda location: open_location(location, files, own)
+    """Opens locations; it can be sent to executors."""
+    return partial(open_location, files=files, settings=own)
 
 
 def run_dataset_query(

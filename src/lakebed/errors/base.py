@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import ClassVar
+from typing import Any, ClassVar
 
 NOTHING_CHANGED = "Nothing was changed."
 _ALIKE = 0.6
@@ -27,6 +27,10 @@ class LakebedError(Exception):
         head = f"{self.where}: {self.what}" if self.where else self.what
         return " ".join(part for part in (head, self.safe, self.next) if part)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Errors go from one process to another as they are, whatever their constructors take."""
+        return _rebuilt, (type(self), self.args, self.__dict__)
+
     def as_dict(self) -> dict[str, str]:
         """The parts of the message by name, as run records and JSON have them."""
         return {
@@ -36,6 +40,12 @@ class LakebedError(Exception):
             "safe": self.safe,
             "next": self.next,
         }
+
+
+def _rebuilt(kind: type[LakebedError], args: tuple[Any, ...], state: dict[str, Any]) -> Any:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
 
 
 def near(name: str, known: Iterable[str]) -> tuple[str, ...]:

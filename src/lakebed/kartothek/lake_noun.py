@@ -1,27 +1,38 @@
 """`lake.kartothek`: also exchanges rows between tables and datasets."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+import pyarrow as pa
+
 from lakebed.errors import UnknownName
-from lakebed.kartothek.exchange.exporting import ExportOptions, ExportResult, export_table
+from lakebed.kartothek.exchange.executors import Executors
+from lakebed.kartothek.exchange.exporting import ExportResult, export_table
+from lakebed.kartothek.exchange.layout import ExportOptions
 from lakebed.kartothek.exchange.rows import DatasetRows
 from lakebed.kartothek.exchange.source import TableSource
+from lakebed.kartothek.exchange.table_rows import table_writer
 from lakebed.kartothek.format.column_types import StringProfile
 from lakebed.kartothek.noun import DatasetQuery, Datasets
-from lakebed.kartothek.reading.read import plan_read
+from lakebed.kartothek.reading.read import ReadPlan, plan_read
+from lakebed.kartothek.writing.partition_files import PartitionSpec
+from lakebed.kartothek.writing.rows import WriteRows, WrittenRows, write_rows
 from lakebed.ports import RunRecord
 from lakebed.ports.files.files import Files
 
 
 @dataclass(frozen=True)
 class LakeExchange:
-    """What an exchange needs of a lake: tables to export, under protection, and `lake.write`."""
+    """What an exchange needs of a lake: tables to export, under protection, `lake.write`, and
+    Spark's executors.
+    """
 
     source: Callable[[str, str], AbstractContextManager[TableSource]]
     write: Callable[..., RunRecord]
+    executors: Executors
 
 
 class LakeDatasets(Datasets):
@@ -50,7 +61,7 @@ class LakeDatasets(Datasets):
 
         After the first export only files of the table that came or went are written. The
         exported snapshot is protected from expiry until the next export. `anew` replaces all rows
-        of a dataset, whoever wrote them.
+        of a dataset, whoever wrote them. Spark's executors write more than 64 MiB.
         """
         if string_profile not in list(StringProfile):
             raise UnknownName("string profile", string_profile, list(StringProfile))
@@ -62,7 +73,22 @@ class LakeDatasets(Datasets):
         )
         files, uuid = self._found(dataset)
         with self._exchange.source(table, f"kartothek {files.where}/{uuid}") as source:
-            return export_table(files, uuid, source, options)
+            write = table_writer(self._opener(files), self._exchange.executors)
+            return export_table(files, uuid, source, options, write=write)
+
+    def frame(
+        self,
+        dataset: str,
+        *,
+        table: str | None = None,
+        columns: Sequence[str] | None = None,
+        predicates: Any = None,
+        at: str | None = None,
+    ) -> Any:
+        """The rows that satisfy the predicates, as a Spark frame whose executors read the files."""
+        files, uuid = self._found(dataset)
+        plan = plan_read(files, uuid, table=table, columns=columns, predicates=predicates, at=at)
+        return self._exchange.executors.read(self._opener(files), plan)
 
     def import_dataset(
         self,
@@ -86,7 +112,7 @@ class LakeDatasets(Datasets):
         plan = plan_read(files, uuid, table=dataset_table, columns=columns, predicates=predicates)
         return self._exchange.write(
             table,
-            DatasetRows(files, plan),
+            self._rows(files, plan),
             mode=mode,
             key=key,
             order=order,
@@ -94,3 +120,31 @@ class LakeDatasets(Datasets):
             on_schema_change=on_schema_change,
             gates=gates,
         )
+
+    def _rows(self, files: Files, plan: ReadPlan) -> Any:
+        """The rows of a plan, read by executors; a column without a type needs the table's."""
+        if any(pa.types.is_null(field.type) for field in plan.schema):
+            return DatasetRows(files, plan)
+        found = self._exchange.executors.read(self._opener(files), plan)
+        return found.hint("rebalance")  # many small partitions become few files of the table
+
+    def _writer(self, files: Files, rows: Any) -> WriteRows:
+        executors = self._exchange.executors
+        if not executors.has(rows):
+            return write_rows
+
+        def write(
+            files: Files,
+            spec: PartitionSpec,
+            rows: Any,
+            *,
+            table: str,
+            fields: Mapping[str, Any] | None,
+        ) -> WrittenRows:
+            opener = self._opener(files)
+            return executors.write_frame(rows, opener, spec, table=table, fields=fields)
+
+        return write
+
+    def _opener(self, files: Files) -> Callable[[], Files]:
+        return partial(self._open, files.where)

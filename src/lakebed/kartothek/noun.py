@@ -1,12 +1,13 @@
 """`lake.kartothek`: Kartothek datasets by their addresses."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from lakebed.kartothek.format.addresses import split_address
-from lakebed.kartothek.format.state import KEEP
+from lakebed.kartothek.format.names import DEFAULT_TABLE
+from lakebed.kartothek.format.state import KEEP, DatasetState
 from lakebed.kartothek.history.versions import DatasetVersion, days_text, versions
 from lakebed.kartothek.lifecycle.describing import (
     DatasetDescription,
@@ -19,6 +20,9 @@ from lakebed.kartothek.lifecycle.garbage import SAFE_AGE, collect_garbage
 from lakebed.kartothek.lifecycle.verifying import verify
 from lakebed.kartothek.reading.read import read_table
 from lakebed.kartothek.writing.changing import update
+from lakebed.kartothek.writing.creating import store
+from lakebed.kartothek.writing.options import DEFAULTS, DatasetOptions
+from lakebed.kartothek.writing.rows import WriteRows, write_rows
 from lakebed.ports.files.files import Files
 
 
@@ -80,6 +84,54 @@ class Datasets:
         files, uuid = self._found(dataset)
         return read_table(files, uuid, table=table, columns=columns, predicates=predicates, at=at)
 
+    def store(
+        self,
+        dataset: str,
+        rows: Any,
+        *,
+        table: str = DEFAULT_TABLE,
+        fields: Mapping[str, Any] | None = None,
+        options: DatasetOptions = DEFAULTS,
+        overwrite: bool = False,
+    ) -> DatasetState:
+        """A dataset with these rows: frames, Arrow batches, and in a lake also frames of Spark,
+        whose executors write them. `lakebed.kartothek.store` says more.
+        """
+        files, uuid = self._found(dataset)
+        return store(
+            files,
+            uuid,
+            rows,
+            table=table,
+            fields=fields,
+            options=options,
+            overwrite=overwrite,
+            write=self._writer(files, rows),
+        )
+
+    def update(
+        self,
+        dataset: str,
+        rows: Any = (),
+        *,
+        delete_scope: Sequence[Mapping[str, Any]] = (),
+        metadata: Mapping[str, str] | None = None,
+        table: str | None = None,
+        fields: Mapping[str, Any] | None = None,
+    ) -> DatasetState:
+        """Remove the rows of the scope and add these, in one commit; `rows` as for `store`."""
+        files, uuid = self._found(dataset)
+        return update(
+            files,
+            uuid,
+            rows,
+            delete_scope=delete_scope,
+            metadata=metadata,
+            table=table,
+            fields=fields,
+            write=self._writer(files, rows),
+        )
+
     def versions(self, dataset: str) -> tuple[DatasetVersion, ...]:
         """The former states that the dataset keeps, and the current one last."""
         return versions(*self._found(dataset))
@@ -104,6 +156,10 @@ class Datasets:
         """
         files, uuid = self._found(dataset)
         return self._run(DatasetQuery(files, uuid, sql, table, limit, at))
+
+    def _writer(self, files: Files, rows: Any) -> WriteRows:
+        """What writes the data files of these rows."""
+        return write_rows
 
     def _found(self, dataset: str) -> tuple[Files, str]:
         location, uuid = split_address(dataset)

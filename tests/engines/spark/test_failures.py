@@ -47,6 +47,15 @@ def test_the_line_is_found() -> None:
     assert getattr(as_failure(Exception("[X] no; line 2 pos 7;\n'Project")), "line") == 2  # noqa: B009
 
 
+def test_what_happened_to_a_task_is_told_and_not_that_somebody_waited_for_it() -> None:
+    said = (
+        "An error occurred while calling o12.collectAsArrowToPython.\n: "
+        "org.apache.spark.SparkException: Exception thrown in awaitResult: \n\tat a.B(C.scala:1)\n"
+        "Caused by: org.apache.spark.SparkException: Python worker exited unexpectedly\n\tat d.E"
+    )
+    assert as_failure(Exception(said)).what == "Python worker exited unexpectedly."
+
+
 _TRACE = """An error occurred while calling o55.sql.
 : org.apache.iceberg.jdbc.UncheckedSQLException: Failed to connect: jdbc:postgresql://db/lake
 \tat org.apache.iceberg.jdbc.JdbcClientPool.newClient(JdbcClientPool.java:91)

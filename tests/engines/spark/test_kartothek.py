@@ -12,6 +12,7 @@ import pytest
 
 from lakebed.engines.files import FolderFiles
 from lakebed.engines.spark.kartothek import spark_frame, write_frame
+from lakebed.errors import RunFailed
 from lakebed.kartothek import (
     DatasetOptions,
     PartitionSpec,
@@ -101,7 +102,7 @@ def test_executors_write_the_driver_commits_and_executors_read(
 
     state = load_state(files, "d")
     dying = partial(_dies_once, str(tmp_path / "location"), str(tmp_path / "died"))
-    with pytest.raises(Exception, match="worker"):
+    with pytest.raises(RunFailed, match=r"could not write the data files: .*worker"):
         write_frame(session.sql(text.format(50)), dying, spec)
     assert load_state(files, "d") == state  # what the others wrote is garbage, and seen by nobody
     assert len(write_frame(session.sql(text.format(50)), dying, spec).partitions) > 0

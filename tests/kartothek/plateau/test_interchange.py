@@ -16,6 +16,8 @@ import pandas as pd
 import plateau.io.eager as eager
 import pytest
 from minimalkv import get_store_from_url
+from plateau.core.factory import DatasetFactory
+from plateau.io_components.update import update_dataset_from_partitions
 
 from lakebed import kartothek
 from lakebed.engines.files import FolderFiles
@@ -98,7 +100,23 @@ def in_turns(place: Place, keys: Any, indexed: Any) -> None:
     place.theirs_more(frame(10, 4))
 
 
-WAYS = [ours, theirs, theirs_after_ours, ours_after_theirs, in_turns]
+def segmented(place: Place, keys: Any, indexed: Any) -> None:
+    """Appends to indices in segments, which plateau drops with its own commit."""
+    options = DatasetOptions(tuple(keys), tuple(indexed), index_segments=True)
+    kartothek.store(place.files, DATASET, [frame(0, 3)], options=options)
+    place.ours_more(frame(3, 4))
+    place.theirs_more(frame(7, 3))
+    place.ours_more(frame(10, 4))
+
+
+def segmented_alone(place: Place, keys: Any, indexed: Any) -> None:
+    options = DatasetOptions(tuple(keys), tuple(indexed), index_segments=True)
+    kartothek.store(place.files, DATASET, [frame(0, 3)], options=options)
+    place.ours_more(frame(3, 4))
+    place.ours_more(frame(7))
+
+
+WAYS = [ours, theirs, theirs_after_ours, ours_after_theirs, in_turns, segmented, segmented_alone]
 Way = Callable[[Place, Any, Any], None]
 
 
@@ -148,7 +166,9 @@ def test_we_find_exactly_the_rows_of_every_query(
         assert sorted(found["row"].to_pylist()) == expected, predicates
 
 
-@pytest.mark.parametrize(("way", "keys", "index"), cases([ours, in_turns]))
+@pytest.mark.parametrize(
+    ("way", "keys", "index"), cases([ours, in_turns, segmented, segmented_alone])
+)
 def test_plateau_finds_the_rows_in_what_we_wrote(
     tmp_path: Path, way: Way, keys: tuple[str, ...], index: bool
 ) -> None:
@@ -189,6 +209,24 @@ def test_values_of_every_type_come_back_from_plateau(tmp_path: Path) -> None:
     for mine, expected in zip(got, frame(0).to_dict("records"), strict=True):
         for name, value in expected.items():
             assert (pd.isnull(mine[name]) and pd.isnull(value)) or mine[name] == value, name
+
+
+def test_bytes_and_times_with_a_zone_go_both_ways(tmp_path: Path) -> None:
+    moment = pd.Timestamp("2024-02-29 01:02:03.000004", tz="UTC")
+    rows = pd.DataFrame({"row": [1, 2], "bytes": [b"\xff\x00", None], "zoned": [moment, pd.NaT]})
+    typed = rows.astype({"zoned": "datetime64[us, UTC]"})
+    expected = [(row, bytes_, moment) for row, bytes_ in [(1, b"\xff\x00"), (4, b"\xff\x00")]]
+    for first, more in [("ours", "theirs_more"), ("theirs", "ours_more")]:
+        place = Place(tmp_path / first)
+        getattr(place, first)([typed], (), ("row",))
+        getattr(place, more)(typed.assign(row=[4, 5]))
+        mine = kartothek.to_pandas(kartothek.read_table(place.files, DATASET))
+        for found in (mine, eager.read_table(DATASET, place.store)):
+            ordered = found.sort_values("row")
+            assert ordered["bytes"].isna().tolist() == [False, True, False, True]
+            assert ordered["zoned"].isna().tolist() == [False, True, False, True]
+            whole = ordered.dropna()[["row", "bytes", "zoned"]]
+            assert list(whole.itertuples(index=False, name=None)) == expected
 
 
 def test_a_slash_in_a_key_survives_where_we_write_it(tmp_path: Path) -> None:
@@ -240,6 +278,49 @@ def test_plateau_updates_deletes_and_collects_garbage_of_ours(tmp_path: Path) ->
     assert found.num_rows == 2
     eager.delete_dataset(DATASET, place.store)
     assert list(place.files.list()) == []
+
+
+def test_a_commit_of_ours_that_plateau_undoes_is_reported(tmp_path: Path) -> None:
+    place = Place(tmp_path / "store")
+    place.ours([frame(0)], (), ("int",))
+    place.ours_more(frame(7))
+    before = DatasetFactory(DATASET, place.store).load_all_indices()
+    assert before.partitions  # plateau has read the state; its commit will replace it
+    place.ours_more(frame(14))
+    update_dataset_from_partitions(
+        eager.write_single_partition(place.store, DATASET, frame(21)),
+        store_factory=place.store,
+        dataset_uuid=DATASET,
+        ds_factory=before,
+        delete_scope=[],
+        metadata=None,
+        metadata_merger=None,
+    )
+    rows = kartothek.read_table(place.files, DATASET)["row"].to_pylist()
+    assert sorted(rows) == [*range(14), *range(21, 28)]
+    assert _reported(place) == ["our commit"]
+    place.ours_more(frame(28))
+    assert _reported(place) == ["our commit"]
+
+
+def test_a_creation_of_ours_that_plateau_undoes_is_reported(tmp_path: Path) -> None:
+    place = Place(tmp_path / "store")
+    place.theirs([frame(0)], (), ())
+    assert _reported(place) == []
+    other = Place(tmp_path / "other")
+    other.ours([frame(0)], (), ())
+    eager.store_dataframes_as_dataset(
+        store=other.store, dataset_uuid=DATASET, dfs=[frame(7)], overwrite=True
+    )
+    assert _reported(other) == ["the dataset is another writer's"]
+    other.theirs_more(frame(14))
+    assert kartothek.read_table(other.files, DATASET).num_rows == 14
+
+
+def _reported(place: Place) -> list[str]:
+    warnings = [one for one in kartothek.verify(place.files, DATASET) if one.level == "warning"]
+    starts = ("our commit", "the dataset is another writer's")
+    return [start for one in warnings for start in starts if one.what.startswith(start)]
 
 
 def test_our_indices_are_those_that_plateau_loads(tmp_path: Path) -> None:

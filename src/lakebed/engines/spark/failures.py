@@ -22,6 +22,11 @@ _PLAN = re.compile(
 _PREFACE = re.compile(
     r"^(?:An error occurred while calling [^:]+:\s*|\(?(?:org|java)\.[\w.$]+\)?:?\s*)+"
 )
+_AWAITED = re.compile(
+    r"^(?:An error occurred while calling [^:]+:\s*)?(?:[\w.$]+:\s*)?"
+    r"Exception thrown in awaitResult.*?\nCaused by: ",
+    re.DOTALL,
+)
 _LONGEST = 600
 _KIND = re.compile(r"\[([A-Z][A-Z_]+)(?:\.[A-Z_.]+)?\]")
 _CORRECT = "Correct the SQL; lakebed compile shows a pipeline's as Spark gets it."
@@ -111,7 +116,7 @@ def _next(text: str) -> str:
 
 def short(text: str) -> str:
     """The first sentences of a message, without Java class names, query plans and stack traces."""
-    plain = _PREFACE.sub("", text.strip())
+    plain = _PREFACE.sub("", _AWAITED.sub("", text.strip()))
     cut = _PLAN.search(plain)
     said = " ".join(plain[: cut.start()].split()) if cut else " ".join(plain.split())
     said = said if len(said) <= _LONGEST else said[:_LONGEST] + "…"

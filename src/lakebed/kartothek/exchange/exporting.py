@@ -1,11 +1,12 @@
 """Exporting a table to a dataset: rows are always copied, file by file of the table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from lakebed.errors import BadBatch, LakebedError, NameTaken, UnknownName
+from lakebed.errors import LakebedError, NameTaken, UnknownName
+from lakebed.kartothek.exchange.layout import ExportOptions, chosen_layout, storable
 from lakebed.kartothek.exchange.planning import ExportPlan, plan_export, require_same_layout
 from lakebed.kartothek.exchange.record import (
     ExportRecord,
@@ -14,7 +15,8 @@ from lakebed.kartothek.exchange.record import (
     record_document,
 )
 from lakebed.kartothek.exchange.source import TableSource
-from lakebed.kartothek.format.column_types import StringProfile
+from lakebed.kartothek.exchange.table_rows import WriteFiles
+from lakebed.kartothek.format.column_types import is_text
 from lakebed.kartothek.format.misread_types import misread_columns
 from lakebed.kartothek.format.names import DEFAULT_TABLE
 from lakebed.kartothek.format.schemas import schema_text, table_schema
@@ -24,20 +26,10 @@ from lakebed.kartothek.writing.commit import UncommittedFiles, commit, nothing_w
 from lakebed.kartothek.writing.creating import commit_new, replacing_all
 from lakebed.kartothek.writing.options import DatasetOptions
 from lakebed.kartothek.writing.partition_files import discard
-from lakebed.kartothek.writing.rows import WrittenRows, combined_rows, write_rows
+from lakebed.kartothek.writing.rows import WrittenRows, combined_rows
 from lakebed.kartothek.writing.scope import ScopeResult
 from lakebed.kartothek.writing.update import updated_state
 from lakebed.ports.files.files import Files
-
-
-@dataclass(frozen=True)
-class ExportOptions:
-    """How a table becomes a dataset; None: as the dataset is, or without."""
-
-    partition_keys: tuple[str, ...] | None = None
-    indexed: tuple[str, ...] | None = None
-    strings: StringProfile = StringProfile.LARGE_STRING
-    anew: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,29 +52,35 @@ class ExportResult:
 
 
 def export_table(
-    files: Files, uuid: str, source: TableSource, options: ExportOptions
+    files: Files, uuid: str, source: TableSource, options: ExportOptions, *, write: WriteFiles
 ) -> ExportResult:
     """Bring a dataset to the table's snapshot in one commit; if it fails, it stays as it was."""
-    return _Export(files, uuid, source, options).run()
+    return _Export(files, uuid, source, options, write).run()
 
 
 class _Export:
     """One export: what the dataset has, what is to be written, and the commit."""
 
     def __init__(
-        self, files: Files, uuid: str, source: TableSource, options: ExportOptions
+        self,
+        files: Files,
+        uuid: str,
+        source: TableSource,
+        options: ExportOptions,
+        write: WriteFiles,
     ) -> None:
-        self._files, self._uuid, self._source = files, uuid, source
+        self._files, self._uuid, self._source, self._write = files, uuid, source, write
         self._state = _found(files, uuid)
         self._record = load_record(files, self._state) if self._state is not None else None
         self._present = source.files()
         self._plan = self._planned(options)
         self._replaces = self._state is None or bool(self._plan.anew)
-        self._layout = _chosen(options, self._state) if self._replaces else self._own(options)
+        self._layout = chosen_layout(options, self._state) if self._replaces else self._own(options)
         self._schema = self._schema_of(self._layout)
 
     def run(self) -> ExportResult:
-        written = self._write()
+        added = {key: self._present[key] for key in self._plan.added}
+        written = self._write(self._source, added, self._layout.spec(self._uuid))
         empty = WrittenRows((), {DEFAULT_TABLE: self._schema})
         rows = combined_rows([empty, *written.values()])
         rows = replace(rows, partition_keys=self._layout.partition_keys)
@@ -107,7 +105,7 @@ class _Export:
     def _has_same_schema(self, options: ExportOptions, state: DatasetState) -> bool:
         if state.tables != (DEFAULT_TABLE,):
             return False
-        schema = self._schema_of(_chosen(replace(options, partition_keys=None), state))
+        schema = self._schema_of(chosen_layout(replace(options, partition_keys=None), state))
         present = load_schema(self._files, state, DEFAULT_TABLE)
         return schema_text(present) == schema_text(schema)
 
@@ -115,23 +113,11 @@ class _Export:
         """The layout of a dataset that the export adds to; another one is refused."""
         assert self._state is not None  # noqa: S101 - what does not exist is replaced
         require_same_layout(self._state, options.partition_keys, options.indexed)
-        return _chosen(ExportOptions(strings=options.strings), self._state)
+        return chosen_layout(ExportOptions(strings=options.strings), self._state)
 
     def _schema_of(self, layout: DatasetOptions) -> Any:
-        schema = _storable(self._source.schema)
+        schema = storable(self._source.schema)
         return table_schema(schema, layout.partition_keys, strings=layout.strings)
-
-    def _write(self) -> dict[str, WrittenRows]:
-        """The rows of each added file, as partitions of their own."""
-        written: dict[str, WrittenRows] = {}
-        spec = self._layout.spec(self._uuid)
-        try:
-            for key in self._plan.added:
-                written[key] = write_rows(self._files, spec, self._source.rows(self._present[key]))
-        except BaseException:
-            discard(self._files, [part for rows in written.values() for part in rows.partitions])
-            raise
-        return written
 
     def _new_record(self, written: Mapping[str, WrittenRows]) -> ExportRecord:
         known = self._record.files if self._record is not None else {}
@@ -199,8 +185,13 @@ class _Export:
             before if self._plan.anew else len(self._plan.removed),
             len(committed.partitions),
             self._plan.anew,
-            tuple(misread_columns(self._schema, self._layout.partition_keys)),
+            (*self._converted(), *misread_columns(self._schema, self._layout.partition_keys)),
         )
+
+    def _converted(self) -> Iterator[str]:
+        for name, type_ in self._source.converted.items():
+            kind = "text" if is_text(self._schema.field(name).type) else "binary"
+            yield f"{name!r} is of type {type_} and was exported as {kind}."
 
 
 def _found(files: Files, uuid: str) -> DatasetState | None:
@@ -208,26 +199,3 @@ def _found(files: Files, uuid: str) -> DatasetState | None:
         return load_state(files, uuid)
     except UnknownName:
         return None
-
-
-def _chosen(options: ExportOptions, state: DatasetState | None) -> DatasetOptions:
-    keys, indexed = options.partition_keys, options.indexed
-    own_keys: Sequence[str] = state.partition_keys if state else ()
-    own_indices: Sequence[str] = state.indexed if state else ()
-    return DatasetOptions(
-        tuple(own_keys if keys is None else keys),
-        tuple(own_indices if indexed is None else indexed),
-        strings=options.strings,
-    )
-
-
-def _storable(schema: Any) -> Any:
-    """The schema itself; `BadBatch` names a column of a type that datasets do not have."""
-    for field in schema:
-        if "extension" in str(field.type) or "fixed_size_binary" in str(field.type):
-            raise BadBatch(
-                f"the column {field.name!r} is of type {field.type}, which plateau cannot read.",
-                safe="Nothing was exported.",
-                next="Export a table in which it is text.",
-            )
-    return schema

@@ -1,5 +1,6 @@
 """Copies of datasets, in the same location or another."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from lakebed.errors import FileExists, FileMissing, NameTaken
@@ -9,12 +10,14 @@ from lakebed.kartothek.reading.states import load_to_change
 from lakebed.kartothek.writing.commit import create_state, removed_unless_committed
 from lakebed.ports.files.files import Files
 
+_PIECE = 16 * 1024 * 1024
+
 
 def copy(files: Files, uuid: str, *, to: Files, as_uuid: str | None = None) -> DatasetState:
     """Copy the present state of a dataset under another name or into another location.
 
     The copy appears whole or not at all; it shares no file with the original. `NameTaken` if there
-    is a dataset of that name.
+    is a dataset of that name. Of a large file only a piece is in memory at a time.
     """
     stored = load_to_change(files, uuid)
     name = require_uuid(as_uuid or uuid)
@@ -27,13 +30,23 @@ def copy(files: Files, uuid: str, *, to: Files, as_uuid: str | None = None) -> D
         else:
             raise _taken(to, name)
         for path in sorted(stored.state.files):
-            made.create(_moved(path, name), files.read(path))
+            made.create(_moved(path, name), _pieces(files, path))
         for table in stored.state.tables:
             to.write(schema_path(name, table), files.read(schema_path(uuid, table)))
         try:
             return create_state(to, copied, format=stored.format)
         except FileExists:
             raise _taken(to, name) from None
+
+
+def _pieces(files: Files, path: str) -> Iterator[bytes]:
+    """The content of a file; a piece that is not full is the last one."""
+    start = 0
+    while piece := files.read(path, start=start, length=_PIECE):
+        yield piece
+        if len(piece) < _PIECE:
+            return
+        start += len(piece)
 
 
 def _renamed(state: DatasetState, name: str) -> DatasetState:

@@ -1,7 +1,6 @@
 """Checks a dataset: its files, footers, schemas and indices."""
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow.compute as pc
@@ -10,8 +9,6 @@ from lakebed.errors import DamagedDataset, FileMissing, LakebedError, UnknownNam
 from lakebed.kartothek.format.column_types import same_type
 from lakebed.kartothek.format.misread_types import misread_columns
 from lakebed.kartothek.format.names import (
-    OWN_FOLDER,
-    SCHEMA_FILE,
     DataFormat,
     MetadataFormat,
     data_format,
@@ -20,11 +17,9 @@ from lakebed.kartothek.format.names import (
 )
 from lakebed.kartothek.format.schemas import parse_schema_file
 from lakebed.kartothek.format.state import SEGMENTS, DatasetState
-from lakebed.kartothek.history.commit_ids import commit_time
-from lakebed.kartothek.history.undone import undone_before, undone_commits
-from lakebed.kartothek.history.versions import needed_files
 from lakebed.kartothek.indexes.postings import distinct_values, flat_index
 from lakebed.kartothek.lifecycle.findings import DatasetFinding
+from lakebed.kartothek.lifecycle.leftovers import undone_findings, unused_findings
 from lakebed.kartothek.reading.data_files import open_parquet, read_file, read_partition
 from lakebed.kartothek.reading.index_reader import StateIndices
 from lakebed.kartothek.reading.plan import PartitionRead
@@ -54,8 +49,8 @@ def verify(files: Files, uuid: str, *, full: bool = False) -> tuple[DatasetFindi
             _schemas(files, state),
             _data_files(files, state, present),
             _indices(files, state, present, full=full),
-            _undone(files, state),
-            _unused(files, state, present),
+            undone_findings(files, state, present),
+            unused_findings(files, state, present),
         )
         for finding in part
     )
@@ -213,40 +208,3 @@ def _column(files: Files, state: DatasetState, column: str) -> Iterator[tuple[st
         part = PartitionRead(label, paths, {}, None)
         rows = read_partition(files, part, table=table, schema=schemas[table], columns=[column])
         yield label, rows.column(column)
-
-
-def _undone(files: Files, state: DatasetState) -> Iterator[DatasetFinding]:
-    for note in (*undone_commits(files, state), *undone_before(files, state.uuid)):
-        at = commit_time(note.commit)
-        when = f" of {at.isoformat(timespec='seconds')}" if at else ""
-        yield DatasetFinding(
-            "warning",
-            f"our commit{when} is not in the dataset any more: {len(note.added)} partitions that it"
-            f" added are gone, or some of {len(note.removed)} that it removed are back.",
-            state.uuid,
-            "Another writer that does not look for other commits, such as plateau, undid it or"
-            " removed its rows. If that was not meant, write the rows again.",
-        )
-
-
-def _unused(
-    files: Files, state: DatasetState, present: Mapping[str, FileInfo]
-) -> Iterator[DatasetFinding]:
-    needed = needed_files(files, state, now=datetime.now(UTC))
-    unused = [
-        info
-        for path, info in present.items()
-        if path not in needed
-        and not path.endswith(f"/{SCHEMA_FILE}")
-        and not path.startswith(f"{state.uuid}/{OWN_FOLDER}/")
-    ]
-    if unused:
-        size = sum(info.size for info in unused)
-        count = len(unused)
-        yield DatasetFinding(
-            "info",
-            f"{count} file{'s' if count > 1 else ''} of {size} bytes belong to no partition or"
-            " index now.",
-            state.uuid,
-            "Garbage collection removes them once they are old enough.",
-        )

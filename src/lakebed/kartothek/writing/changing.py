@@ -10,7 +10,7 @@ from lakebed.kartothek.format.state import DatasetState
 from lakebed.kartothek.reading.states import load_state
 from lakebed.kartothek.writing.commit import UncommittedFiles, commit, nothing_was_done
 from lakebed.kartothek.writing.partition_files import PartitionSpec, discard
-from lakebed.kartothek.writing.rows import WrittenRows, write_rows
+from lakebed.kartothek.writing.rows import WriteRows, WrittenRows, write_rows
 from lakebed.kartothek.writing.scope import DeleteScope
 from lakebed.kartothek.writing.update import known_schemas, updated_state
 from lakebed.ports.files.files import Files
@@ -28,18 +28,20 @@ def update(
     partition_keys: Sequence[str] | None = None,
     indexed: Collection[str] | None = None,
     sort_by: Sequence[str] = (),
+    write: WriteRows = write_rows,
 ) -> DatasetState:
     """Remove the rows of the scope and add these, in one commit.
 
     The scope is exact: of a partition with other rows, those are kept. Rows must have the
-    dataset's schema. Its keys and indices are used; others are refused.
+    dataset's schema. Its keys and indices are used; others are refused. `write` writes the data
+    files, such as Spark's executors do.
     """
     state = load_state(files, uuid)
     _require_same(state, partition_keys, indexed)
     chosen = state.indexed if state.partitions else tuple(indexed or state.indexed)
     spec = PartitionSpec(uuid, state.partition_keys, chosen, tuple(sort_by))
     only = state.tables[0] if len(state.tables) == 1 else DEFAULT_TABLE
-    written = write_rows(files, spec, rows, table=table or only, fields=fields)
+    written = write(files, spec, rows, table=table or only, fields=fields)
     try:
         return commit_rows(
             files, uuid, written, delete_scope=delete_scope, metadata=metadata, indexed=chosen

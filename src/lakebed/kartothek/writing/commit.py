@@ -26,6 +26,7 @@ from lakebed.kartothek.history.commit_ids import new_commit_id
 from lakebed.kartothek.history.undone import note_commit
 from lakebed.kartothek.history.versions import keep_state
 from lakebed.kartothek.reading.states import load_state, load_to_change
+from lakebed.ports.files.file_content import Content
 from lakebed.ports.files.files import Files
 from lakebed.work import retry
 
@@ -39,7 +40,7 @@ class UncommittedFiles:
     def __init__(self, files: Files) -> None:
         self._files, self._made = files, list[str]()
 
-    def create(self, path: str, data: bytes) -> None:
+    def create(self, path: str, data: Content) -> None:
         self._files.create(path, data)
         self._made.append(path)
 

@@ -25,7 +25,7 @@ from lakebed.kartothek.writing.commit import (
 )
 from lakebed.kartothek.writing.options import DEFAULTS, DatasetOptions
 from lakebed.kartothek.writing.partition_files import discard
-from lakebed.kartothek.writing.rows import WrittenRows, write_rows
+from lakebed.kartothek.writing.rows import WriteRows, WrittenRows, write_rows
 from lakebed.kartothek.writing.scope import ScopeResult
 from lakebed.kartothek.writing.update import restore_schemas, updated_state
 from lakebed.ports.files.files import Files
@@ -54,17 +54,19 @@ def store(
     fields: Mapping[str, Any] | None = None,
     options: DatasetOptions = DEFAULTS,
     overwrite: bool = False,
+    write: WriteRows = write_rows,
 ) -> DatasetState:
     """A dataset with these rows; `NameTaken` if its name is not free.
 
     With `overwrite`, an existing dataset gets these rows, schema, keys and indices instead of its
-    own in one commit. Its former files stay until garbage is collected.
+    own in one commit. Its former files stay until garbage is collected. `write` writes the data
+    files, such as Spark's executors do.
     """
     name = require_uuid(uuid if uuid is not None else uuid4().hex)
     exists = _exists(files, name)
     if exists and not overwrite:
         raise _taken(files, name)
-    written = write_rows(files, options.spec(name), rows, table=table, fields=fields)
+    written = write(files, options.spec(name), rows, table=table, fields=fields)
     try:
         if exists:
             return commit(files, name, replacing_all(files, written, options))

@@ -18,6 +18,7 @@ from lakebed.kartothek.indexes.postings import distinct_values, index_type
 from lakebed.kartothek.writing.splitting import KeyTexts, split
 from lakebed.ports.files.files import Files
 
+OURS = b"lakebed"  # in the metadata of a data file: by it, files of an undone commit are found
 _ROWS = 1_000_000  # in a row group
 
 
@@ -77,7 +78,8 @@ def write_partitions(
 def parquet_file(rows: Any, row_group_rows: int = _ROWS) -> bytes:
     """The content of a data file: types as they are, times in microseconds, with statistics."""
     sink = pa.BufferOutputStream()
-    described = rows.cast(with_pandas_metadata(rows.schema))
+    schema = with_pandas_metadata(rows.schema)
+    described = rows.cast(schema.with_metadata({**schema.metadata, OURS: b"1"}))
     try:
         pq.write_table(
             described, sink, row_group_size=max(row_group_rows, 1), coerce_timestamps="us"

@@ -5,7 +5,7 @@ Many processes may do it at once; one commit then makes all their partitions vis
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from lakebed.errors import BadBatch
 from lakebed.kartothek.format.names import DEFAULT_TABLE, require_table
@@ -28,6 +28,20 @@ class WrittenRows:
     partitions: tuple[WrittenPartition, ...] = ()
     schemas: Mapping[str, Any] = field(default_factory=dict)
     partition_keys: tuple[str, ...] = ()
+
+
+class WriteRows(Protocol):
+    """The first phase of a write, by this process or by others: see `write_rows`."""
+
+    def __call__(
+        self,
+        files: Files,
+        spec: PartitionSpec,
+        rows: Any,
+        *,
+        table: str,
+        fields: Mapping[str, Any] | None,
+    ) -> WrittenRows: ...
 
 
 def write_rows(
