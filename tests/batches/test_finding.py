@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from lakebed.batches.finding import BatchSource, FoundBatch, distinct_values, found_batches
 from lakebed.batches.keys import SHAPES, BatchKey
 from lakebed.batches.pattern import parse_pattern
+from lakebed.batches.refused_paths import is_own
 from lakebed.batches.sorting import Entry, sorted_entries
-from lakebed.errors import BadFiles
 from lakebed.ports import FileInfo
 from lakebed.testing import MemoryFiles
 from lakebed.types import parse_type
@@ -40,8 +40,8 @@ def info(path: str, size: int = 10, etag: str = "e") -> FileInfo:
     return FileInfo(path, size, etag, datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=size))
 
 
-def find(infos: list[FileInfo], source: BatchSource = SOURCE, **options: int) -> list[FoundBatch]:
-    with found_batches(Listing(infos), source, **options) as found:
+def find(infos: list[FileInfo], source: BatchSource = SOURCE) -> list[FoundBatch]:
+    with found_batches(Listing(infos), source) as found:
         return list(found.batches)
 
 
@@ -113,9 +113,45 @@ def test_whatever_happens_to_a_file_changes_the_digest_of_its_batch_only(
     assert find(infos + other)[0].digest == before[0].digest
 
 
-def test_a_value_of_the_wrong_type_is_refused_and_not_passed_over() -> None:
-    with pytest.raises(BadFiles, match=r"T_NaN_COUNTY\.json: 'NaN' is not a value of type int"):
-        find([info("in/T_2020_COUNTY.json"), info("in/T_NaN_COUNTY.json")])
+def test_a_value_of_the_wrong_type_is_told_and_other_batches_are_found() -> None:
+    names = ("T_2020_COUNTY", "T_NaN_COUNTY", "U_NaN_COUNTY", "T_9999999999_A", "T__A")
+    with found_batches(Listing([info(f"in/{name}.json") for name in names]), SOURCE) as found:
+        assert [batch.label for batch in found.batches] == ["year=2020/set=COUNTY"]
+        assert [(bad.label, bad.files, bad.bytes) for bad in found.bad] == [
+            ("year=NaN/set=COUNTY", 2, 20),
+            ("year=9999999999/set=A", 1, 10),
+        ]
+        assert found.bad[0].why == "in/T_NaN_COUNTY.json: 'NaN' is not a value of type int"
+
+
+def test_so_many_wrong_values_are_told_as_people_read() -> None:
+    names = (f"T_x{number}_A" for number in range(300))
+    with found_batches(Listing([info(f"in/{name}.json") for name in names]), SOURCE) as found:
+        assert len(found.bad) == 101
+        assert sum(bad.files for bad in found.bad) == 300
+
+
+@pytest.mark.parametrize(
+    ("path", "lake", "own"),
+    [
+        ("in/warehouse/a.json", "", True),
+        ("in/landing/orders/a.json", "", True),
+        (".data/a.json", "", True),
+        ("in/raw/warehouse/a.json", "", False),
+        ("srv/lake/in/warehouse/a.json", "srv/lake", True),
+        ("srv/lake2/warehouse/a.json", "srv/lake", False),
+        ("srv/warehouse/a.json", "srv/lake", False),
+    ],
+)
+def test_files_that_lakebed_may_remove_are_never_a_source(path: str, lake: str, own: bool) -> None:
+    assert is_own(path, lake=lake) == own
+
+
+def test_what_lakebed_keeps_below_the_folder_of_a_source_is_passed_over() -> None:
+    paths = ("in/warehouse/bronze/t/data/a.json", "in/raw/a.json")
+    source = BatchSource(parse_pattern("in/**/{name}.json"), ())
+    (batch,) = find([info(path) for path in paths], source)
+    assert batch.files == 1
 
 
 def test_a_listing_of_many_paths_is_never_in_memory() -> None:

@@ -63,8 +63,7 @@ def test_a_run_that_goes_on_after_a_publication_is_running_and_keeps_what_it_has
     found = bench.records.run(run_id)
     assert found is not None
     assert found.state == "running"
-    if bench.catalog.atomic:
-        assert found.batches == (line,)
+    assert found.batches == (line,)
     bench.records.write(replace(record, state="failed"))
     assert [one.state for one in bench.records.runs(table=table)] == ["failed"]
 

@@ -1,20 +1,31 @@
 """Runs of sources: the table has the rows of the files, batch by batch, whatever happens."""
 
+import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from lakebed.app import open_lake
 from lakebed.batches.state import sidecar_paths
+from lakebed.cli.output.run_text import batch_lines
 from lakebed.errors import UnknownName, UsageError
+from lakebed.pipelines import RunListener
+from lakebed.pipelines.planning.steps import RunStep
+from lakebed.ports import RunRecord
 from tests.support.kills import killed
 from tests.support.lakes.source_lake import CONFIG, NAME, SourceLake
 from tests.support.scale import rotated
+from tests.support.tables import snapshots_of
 
-pytestmark = pytest.mark.spark
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:Parquet writer option"),  # PyIceberg has not all of them
+]
 
 
 @pytest.fixture
@@ -84,17 +95,20 @@ def test_a_bad_file_fails_its_batch_is_named_and_others_go_on(income: SourceLake
     (income.source / "CUT_2019_A.json").write_text('{"GeoFips": "01", "value": ')
     income.put_values("CLASH_2020_A", "many")
     income.put_values("FINE_2021_A", 5)
+    income.put_values("ODD_NaN_A", 5)
     record = income.run_source()
     assert record.state == "failed"
     told = {batch.label: (batch.state, batch.error) for batch in record.batches}
     assert told["year=2021"] == ("success", "")
+    assert "downloads/ODD_NaN_A.json: 'NaN' is not a value of type int" in told["year=NaN"][1]
     assert "downloads/CUT_2019_A.json" in told["year=2019"][1]
     assert "downloads/CLASH_2020_A.json" in told["year=2020"][1]
-    assert "2 of 3 batches failed" in record.error["what"]
+    assert "3 of 4 batches failed" in record.error["what"]
+    assert all(name in record.error["what"] for name in ("CUT_2019_A", "CLASH_2020_A", "NaN"))
     rows = income.rows(NAME)
     assert [row for row in rows if row["year"] != 2021] == before
     assert income.refs(NAME) == {"main"}
-    for bad in ("CUT_2019_A", "CLASH_2020_A"):
+    for bad in ("CUT_2019_A", "CLASH_2020_A", "ODD_NaN_A"):
         (income.source / f"{bad}.json").unlink()
     assert income.ran() == {}  # their files are again what the table was made from
     income.check()
@@ -138,6 +152,14 @@ def test_a_gate_fails_one_batch_and_the_run_record_has_a_line_for_each(income: S
                      "total_duration_ms", "storage.amplification")
     }  # fmt: skip
     assert {row["year"] for row in income.rows(NAME)} == {2020}
+    (verdict,) = [one for one in stored.verdicts if not one.passed]
+    assert verdict.sample[0]["value"] == -1
+    log = income.lake.runs.log(record.run_id)
+    assert "metric partition_alternate.batch.files_processed = 2 (year=2020)" in log
+    assert "metric partition_alternate.storage.amplification = " in log
+    shown = "\n".join(batch_lines(stored))
+    assert "batch year=2019 (new, 3 files): failed: " in shown
+    assert "batch year=2020 (new, 2 files): 6 rows in " in shown
 
 
 def test_care_forgets_no_batch_and_removes_no_list(income: SourceLake) -> None:
@@ -193,7 +215,6 @@ def test_a_batch_replaces_its_rows_also_in_files_of_another_partitioning(
 def test_two_runs_at_once_write_every_batch_once(income: SourceLake) -> None:
     def run() -> str:
         with open_lake(income.folder) as lake:
-            lake.spark = income.lake.spark
             return lake.run(NAME, wait=60.0).records[0].state
 
     with ThreadPoolExecutor(2) as pool:
@@ -203,31 +224,96 @@ def test_two_runs_at_once_write_every_batch_once(income: SourceLake) -> None:
     income.check()
 
 
+@pytest.mark.parametrize("order", rotated([("pyiceberg", "spark"), ("spark", "pyiceberg")], 1))
+def test_runs_of_different_batches_at_once_beside_foreign_writers_lose_no_row(
+    order: tuple[str, str], income: SourceLake
+) -> None:
+    income.ran()
+    for year in (2019, 2020):
+        income.put_values(f"CA+2_{year}_COUNTY", 7, 8)
+    foreign = {"geo": "99", "value": 1, "table": "theirs", "year": 2018, "set": "X"}
+
+    def run(year: int, writer: str) -> RunRecord:
+        writers = iter([writer])
+
+        def interfere(_: str, step: RunStep, moment: str) -> None:
+            if (step.kind, moment) == ("Write", "after") and (who := next(writers, "")):
+                append_foreign(income, who, foreign)
+
+        with open_lake(income.folder) as lake:
+            listener = RunListener(on_step=interfere)
+            return lake.run(NAME, batches=[f"year={year}"], wait=120.0, listener=listener).records[
+                0
+            ]
+
+    with ThreadPoolExecutor(2) as pool:
+        records = list(pool.map(run, (2019, 2020), order))
+    assert [record.state for record in records] == ["success", "success"], records
+    lines = [line for record in records for line in record.batches]
+    assert [(line.label, line.attempts) for line in lines] == [("year=2019", 2), ("year=2020", 2)]
+    theirs = [row for row in income.rows(NAME) if row["year"] == 2018]
+    assert theirs == [foreign, foreign]
+    assert income.counted([row for row in income.rows(NAME) if row["year"] != 2018]) == (
+        income.counted(income.expected())
+    )
+    assert income.snapshots(NAME) == 6  # two at first, one of each run, two of others
+    check_lines(income)
+
+
+def append_foreign(income: SourceLake, writer: str, row: dict[str, Any]) -> None:
+    """As programs do that know nothing of Lakebed."""
+    if writer == "spark":
+        values = ", ".join(f"{json.dumps(value)} AS `{name}`" for name, value in row.items())
+        names = ", ".join(f"`{name}`" for name in row)
+        insert = f"INSERT INTO {income.table(NAME).spark} ({names}) SELECT {values}"
+        income.lake.spark.sql(insert).collect()
+        return
+    table = income.lake.iceberg.load_table(income.table(NAME).parts)
+    table.append(pa.Table.from_pylist([row], schema=table.schema().as_arrow()))
+
+
+def check_lines(income: SourceLake) -> None:
+    """Each batch that was published is one line of one record, and one snapshot."""
+    records = income.lake.stores.records.runs(table=income.table(NAME), limit=1000)
+    told = [line.snapshot for one in records for line in one.batches if line.state == "success"]
+    ours = [one.id for one in snapshots_of(income.lake, income.table(NAME)) if one.run_id]
+    assert sorted(told, key=str) == sorted(ours, key=str)
+
+
+STEPS = {
+    True: ("ReadBatch", "CreateHidden", "Write", "Judge", "Publish"),
+    False: ("ReadBatch", "PrepareSchema", "OpenBranch", "Write", "Judge", "Publish"),
+}
 BOUNDARIES = [
-    (when, step)
-    for step in ("ReadBatch", "PrepareSchema", "OpenBranch", "Write", "Judge", "Publish")
+    (first, when, step)
+    for first, steps in STEPS.items()
+    for step in steps
     for when in ("before", "after")
 ]
 
 
-@pytest.mark.parametrize(("when", "step"), rotated(BOUNDARIES, 2))
+@pytest.mark.parametrize(("first", "when", "step"), rotated(BOUNDARIES, 2))
 def test_a_run_killed_at_any_step_of_a_batch_goes_on_where_it_was(
-    when: str, step: str, tmp_path: Path, spark_home: Path
+    first: bool, when: str, step: str, tmp_path: Path, spark_home: Path
 ) -> None:
+    """Of the first batch of a new table, too."""
     income = SourceLake(tmp_path / "lake", settings={"lease": {"limit_seconds": 1.0}})
     gates = income.folder / "shop/pipelines/bronze/income/tests/quality"
     gates.mkdir(parents=True)
     (gates / "some.sql").write_text("SELECT * FROM {{ this }} WHERE geo IS NULL")
-    income.put_values("A_2019_X", 1, 2)
-    income.ran()
+    if not first:
+        income.put_values("A_2019_X", 1, 2)
+        income.ran()
     income.put("A_2019_X", {"GeoFips": "1", "value": 5, "note": "n"})
     income.put_values("A_2020_X", 3)
     killed(income.folder, when, step)
     published = (when, step) == ("after", "Publish")
-    assert income.ran() == ({} if published else {"year=2019": "changed"}) | {"year=2020": "new"}
+    left = {} if published else {"year=2019": "new" if first else "changed"}
+    assert income.ran() == left | {"year=2020": "new"}
     income.check()
     died = income.lake.stores.records.runs(table=income.table(NAME), state="failed", limit=1)[0]
     assert len(died.batches) == published
+    check_lines(income)
     assert income.refs(NAME) == {"main"}
     assert income.hidden() == []
     income.lake.close()

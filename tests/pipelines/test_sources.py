@@ -152,6 +152,7 @@ def test_any_other_word_is_refused_and_nothing_crashes(word: str) -> None:
         (f"{PLAIN}batch_by: [year]\ncolumns: {{year: DOUBLE}}\n", "cannot be of type double"),
         (f"{PLAIN}merge_strategy: append\n", "does not go with source"),
         (f"{PLAIN}materialized: view\n", "cannot be read by a view"),
+        (f"{PLAIN}on_schema_change: sync\n", "would drop columns that one batch does not have"),
         (f"{PLAIN}partition_by: [year]\npartitions: {{keys: [year]}}\n", "both are given"),
         (f"{PLAIN}partitions: {{style: flat}}\n", "hive"),
         (f"{PLAIN}partitions: {{keys: [year, year]}}\n", "listed twice"),
@@ -160,6 +161,7 @@ def test_any_other_word_is_refused_and_nothing_crashes(word: str) -> None:
         ("source: '*.json'\n", "whole lake"),
         ("source: .data/x/*.json\n", "its own files"),
         ("source: econ/warehouse/*.json\n", "its own files"),
+        ("source: econ/landing/orders/*.json\n", "of landing zones"),
         ("description: no source\n", "nor a source in config.yaml"),
     ],
 )

@@ -6,10 +6,10 @@ from functools import partial
 from pathlib import Path
 
 from lakebed.app.stores import Stores
-from lakebed.errors import LakebedError
+from lakebed.errors import BadSettings, LakebedError
 from lakebed.pipelines import RunServices
 from lakebed.ports import Compute, Files, LocalSession
-from lakebed.settings import DATA, Root, Settings, cache_folder, logs_folder
+from lakebed.settings import DATA, SETTINGS_FILE, Root, Settings, cache_folder, logs_folder
 from lakebed.tables import TablePlacement
 
 
@@ -41,15 +41,22 @@ def open_run_services(
         holder=holder,
         releases=stores.releases,
         own_spark=own_spark,
-        elsewhere=partial(_elsewhere, settings),
+        elsewhere=partial(_elsewhere, settings, root),
     )
 
 
-def _elsewhere(settings: Settings, store: str) -> tuple[Files, Root]:
+def _elsewhere(settings: Settings, lake: Root, store: str) -> tuple[Files, Root]:
     from lakebed.engines.files import FolderFiles, open_files
+    from lakebed.engines.spark import reads_s3
 
     if store == "/":
         return FolderFiles(Path("/")), Root("file://")
+    if not reads_s3(settings, lake):
+        raise BadSettings(
+            f"a source is in the bucket {store}, and no setting says how buckets are reached.",
+            where=SETTINGS_FILE,
+            next="Set files.region; for a server other than AWS files.endpoint, and its keys.",
+        )
     root = Root.parse(store)
     return open_files(root, settings.files), root
 

@@ -12,6 +12,7 @@ from typing import IO
 
 from lakebed.batches.keys import BatchKey, KeyValues, in_order, label, values_of
 from lakebed.batches.pattern import SourcePattern
+from lakebed.batches.refused_paths import BadBatchKey, BadBatchKeys, is_own
 from lakebed.batches.sorting import Entry, read_entry, sorted_entries, write_entry
 from lakebed.errors import BadFiles
 from lakebed.ports import FileInfo, Files
@@ -40,6 +41,7 @@ class FoundBatches:
 
     batches: tuple[FoundBatch, ...]
     _lines: IO[bytes]
+    bad: tuple[BadBatchKey, ...] = ()  # files that are of no batch
 
     @property
     def files(self) -> int:
@@ -71,40 +73,57 @@ class BatchSource:
     def values(self, path: str) -> KeyValues | None:
         """The batch of a path; None for a path that is not of this source.
 
-        `BadFiles` for a path whose values are not of the keys' types.
+        `ValueError` for a path whose values are not of the keys' types; it names the path.
         """
+        captured = self._captured(path)
+        return None if captured is None else values_of(captured, self.keys, path=path)
+
+    def spelt(self, path: str) -> str:
+        """The batch of a path as it is written there, whatever the types of the keys."""
+        captured = self._captured(path) or {}
+        return "/".join(f"{key.name}={captured.get(key.name)}" for key in self.keys)
+
+    def _captured(self, path: str) -> Mapping[str, str | None] | None:
         wanted = self._wanted
         captured = self.pattern.values(path, wanted)
         if captured is None and self.loose is not None:
             captured = self.loose.values(path, wanted)
-        if captured is None:
-            return None
-        try:
-            return values_of(captured, self.keys, path=path)
-        except ValueError as error:
-            raise _bad_value(error, self.pattern.text) from None
+        return captured
 
 
 @contextmanager
 def found_batches(
-    files: Files, source: BatchSource, *, at_once: int = 50_000
+    files: Files, source: BatchSource, *, lake: str | None = "", at_once: int = 50_000
 ) -> Iterator[FoundBatches]:
-    """The batches of a source, complete before the block begins; the listing is gone after it."""
+    """The batches of a source, complete before the block begins; the listing is gone after it.
+
+    `lake` is where the lake's root is among the files: what it keeps itself is no source.
+    """
+    bad = BadBatchKeys()
     with TemporaryFile() as lines:
-        found = sorted_entries(_listed(files, source), at_once=at_once)
+        found = sorted_entries(_listed(files, source, lake, bad), at_once=at_once)
         batches = [
             _batch(name, entries, source, lines)
             for name, entries in groupby(found, key=lambda entry: str(entry[0]))
         ]
         if len(batches) > MOST_BATCHES:
             raise _too_many(len(batches), source)
-        yield FoundBatches(tuple(sorted(batches, key=lambda one: in_order(one.values))), lines)
+        ordered = sorted(batches, key=lambda one: in_order(one.values))
+        yield FoundBatches(tuple(ordered), lines, tuple(bad))
 
 
-def _listed(files: Files, source: BatchSource) -> Iterator[Entry]:
+def _listed(
+    files: Files, source: BatchSource, lake: str | None, bad: BadBatchKeys
+) -> Iterator[Entry]:
     known: dict[KeyValues, str] = {}
     for file in files.walk(source.pattern.folder):
-        values = source.values(file.path)
+        if lake is not None and is_own(file.path, lake=lake):
+            continue
+        try:
+            values = source.values(file.path)
+        except ValueError as error:
+            bad.add(source.spelt(file.path), str(error), file.size)
+            continue
         if values is None:
             continue
         if values not in known:
@@ -152,15 +171,6 @@ def distinct_values(
 def _file(entry: Entry) -> FileInfo:
     _, path, size, etag, at = _columns(entry)
     return FileInfo(path, size, etag, datetime.fromtimestamp(at, UTC))
-
-
-def _bad_value(error: ValueError, pattern: str) -> BadFiles:
-    return BadFiles(
-        f"{error}.",
-        where=pattern,
-        safe="Nothing was written.",
-        next="Rename or remove the file, or give the key another type.",
-    )
 
 
 def _too_many(count: int, source: BatchSource) -> BadFiles:

@@ -19,10 +19,18 @@ from lakebed.batches.state import (
     state_line,
 )
 from lakebed.errors import BadFiles, FileExists, FileMissing
+from lakebed.names import TableName
 from lakebed.ports import MAIN, FileInfo, Files, TableMetadata
 
 FOLDER = "metadata/batches"
 _IN_MEMORY = 1024 * 1024
+
+
+def sidecar_folder(files: Files, table: TableName, location: str) -> str:
+    """The folder below the lake's root that has the sidecars of a table. A REST catalog may keep
+    the table itself elsewhere.
+    """
+    return files.path_of(location) or table.folder
 
 
 def write_file_list(files: Files, table_folder: str, listed: Iterable[FileInfo]) -> str:

@@ -6,7 +6,7 @@ import typer
 from typer.core import TyperGroup
 
 from lakebed.cli.output.formats import format_count, format_time
-from lakebed.cli.output.run_text import failed_gate, run_details, run_source
+from lakebed.cli.output.run_text import batch_lines, failed_gate, run_details, run_source
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
@@ -155,6 +155,7 @@ def _summary_lines(record: "RunRecord") -> "Iterator[str]":
         yield f"set aside {file.path} as {file.moved_to}: {file.reason}"
     for phase in record.phases:
         yield f"{phase.seconds:8.2f} s  {phase.name}"
+    yield from batch_lines(record)
 
 
 def _error(record: "RunRecord") -> "Iterator[str]":

@@ -36,6 +36,15 @@ class RunServices:
             return self.placement.files, self.placement.root
         return self.elsewhere(store)
 
+    def lake_within(self, store: str) -> str | None:
+        """Where the lake's root is among the files of a source; None if it is not among them."""
+        root = self.placement.root
+        if not store:
+            return ""
+        if store == "/":
+            return None if root.is_bucket else str(root.folder).lstrip("/")
+        return root.prefix if root.is_bucket and store == f"s3://{root.bucket}" else None
+
     def local(self, at: datetime) -> datetime:
         """The same moment in the lake's time zone."""
         return at.astimezone(ZoneInfo(self.placement.settings.timezone))

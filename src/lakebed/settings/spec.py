@@ -122,6 +122,11 @@ class FilesSettings(_Part):
 
     _no_secret = field_validator("endpoint")(_without_secret)
 
+    @property
+    def reaches_s3(self) -> bool:
+        """Whether it is said how buckets are reached."""
+        return any((self.endpoint, self.access_key_id, self.profile))
+
     def with_location(self, own: KartothekSettings) -> "FilesSettings":
         """How a bucket of Kartothek datasets is reached: by its own settings where they are set."""
         given = {

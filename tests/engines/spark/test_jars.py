@@ -41,6 +41,9 @@ def names(settings: Settings, root: Root) -> set[str]:
             S3_JARS,
         ),
         (Settings(catalog=rest()), BUCKET, S3_JARS),
+        # sources of a lake in a folder may be in a bucket
+        (Settings(files=FilesSettings(region="eu-west-1")), FOLDER, {"sqlite-jdbc"} | S3_JARS),
+        (Settings(files=FilesSettings(endpoint="")), FOLDER, {"sqlite-jdbc"}),
     ],
 )
 def test_a_lake_needs_only_the_jars_of_its_stores(

@@ -112,7 +112,10 @@ def _forget_snapshots(
     )
     services.catalog.amend(
         pointer.table,
-        [*checkpoint_amendments(metadata, ids, services.files), RemoveSnapshots(ids)],
+        [
+            *checkpoint_amendments(pointer.table, metadata, ids, services.files),
+            RemoveSnapshots(ids),
+        ],
         expected=pointer,
         leases=[held.require()],
         records=ChangeRecords(events=(event,)),

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from lakebed.ports import RunRecord, Verdict
 
 _ROWS = 3  # bad rows shown under a line
+_BATCHES = 50  # shown of a run; all of them are in its JSON
 
 
 def run_details(record: "RunRecord") -> str:
@@ -42,6 +43,17 @@ def run_details(record: "RunRecord") -> str:
         f"{': '.join(filter(None, (run_source(record), ', '.join(parts))))} in"
         f" {run_seconds(record):.1f} s"
     )
+
+
+def batch_lines(record: "RunRecord") -> Iterator[str]:
+    """What a run of a source did about each batch."""
+    for batch in record.batches[:_BATCHES]:
+        done = f"{plural(batch.rows or 0, 'row')} in {batch.seconds:.1f} s"
+        told = done if batch.state == "success" else f"failed: {batch.error}"
+        files = plural(batch.files, "file")
+        yield f"batch {batch.label or 'all'} ({batch.reason}, {files}): {told}"
+    if len(record.batches) > _BATCHES:
+        yield f"… and {len(record.batches) - _BATCHES:,} more batches: lakebed runs show --json"
 
 
 def run_source(record: "RunRecord") -> str:

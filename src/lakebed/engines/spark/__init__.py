@@ -4,7 +4,7 @@ from lakebed.engines.spark.compute import SparkCompute
 from lakebed.engines.spark.conf import redacted, session_conf
 from lakebed.engines.spark.frames import Staging
 from lakebed.engines.spark.jars.fetch import local_jars
-from lakebed.engines.spark.jars.pinned import ALL_JARS, Jar, absent, needed_jars
+from lakebed.engines.spark.jars.pinned import ALL_JARS, Jar, absent, needed_jars, reads_s3
 from lakebed.engines.spark.progress import watch
 from lakebed.engines.spark.remote import adopt
 from lakebed.engines.spark.session import (
@@ -33,6 +33,7 @@ __all__ = [
     "local_jars",
     "needed_jars",
     "open_session",
+    "reads_s3",
     "redacted",
     "session_conf",
     "start_ahead",

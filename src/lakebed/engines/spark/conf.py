@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from lakebed.engines.files.aws_keys import with_profile_keys
 from lakebed.engines.limits import CONNECT_SECONDS, jdbc_limits
-from lakebed.engines.spark.jars.pinned import keeps_tables_in_s3
+from lakebed.engines.spark.jars.pinned import keeps_tables_in_s3, reads_s3
 from lakebed.engines.spark.secrets import at_start, is_secret
 from lakebed.engines.spark.start.on_demand import LOAD_EXTENSIONS, may_have_extensions
 from lakebed.errors import BadSettings
@@ -77,8 +77,8 @@ def catalog_conf(settings: Settings, root: Root) -> dict[str, str]:
 
 
 def hadoop_conf(settings: Settings, root: Root) -> dict[str, str]:
-    """How Spark's own readers reach landing files in the bucket."""
-    if not root.is_bucket:
+    """How Spark's own readers reach landing files in the bucket, and sources in other buckets."""
+    if not reads_s3(settings, root):
         return {}
     files = with_profile_keys(settings.files)
     keys = {
@@ -98,7 +98,7 @@ def hadoop_conf(settings: Settings, root: Root) -> dict[str, str]:
         "retry.limit": "3",
     }
     conf = {f"fs.s3a.{key}": value for key, value in keys.items() if value}
-    return conf | {"fs.s3.impl": keys["impl"]}  # a lake's root begins with s3://
+    return conf | {"fs.s3.impl": keys["impl"]}  # roots and sources begin with s3://
 
 
 def redacted(conf: Mapping[str, str]) -> dict[str, str]:

@@ -6,10 +6,10 @@ from hashlib import sha256
 from lakebed.batches.finding import BatchSource
 from lakebed.batches.keys import SHAPES, BatchKey, type_problem
 from lakebed.batches.pattern import SourcePattern, parse_pattern
+from lakebed.batches.refused_paths import is_own
 from lakebed.errors import near, suggestion
 from lakebed.pipelines.definition.config import PipelineConfig
 from lakebed.pipelines.definition.source_config import stored_type
-from lakebed.settings import DATA
 from lakebed.tables import PartitionField
 from lakebed.types import Primitive, parse_type
 
@@ -27,6 +27,8 @@ _NOT_WITH_SOURCE = (
     "scd_valid_from", "scd_valid_to", "scd_close_absent", "archive_landing_zones",
     "one_file_a_run", "on_empty",
 )  # fmt: skip
+OWN_FOLDER = "{} is where Lakebed keeps its own files: those of tables and of landing zones."
+OTHER_FOLDER = "Keep source files in another folder: nothing there is ever moved or removed."
 _ONLY_WITH_SOURCE = ("format", "batch_partition_columns", "incremental_keys")
 
 
@@ -61,13 +63,8 @@ def _pattern(text: str, shapes: dict[str, str]) -> SourcePattern:
         pattern = parse_pattern(text, values=shapes)
     except ValueError as error:
         raise BadSource("source", f"{error}.") from None
-    parts = pattern.folder.split("/")
-    if not pattern.store and (parts[0] == DATA or parts[1:2] == ["warehouse"]):
-        raise BadSource(
-            "source",
-            f"{pattern.folder} is where Lakebed keeps its own files.",
-            "Keep source files in another folder: nothing there is ever removed.",
-        )
+    if not pattern.store and is_own(f"{pattern.folder}/"):
+        raise BadSource("source", OWN_FOLDER.format(pattern.folder), OTHER_FOLDER)
     return pattern
 
 
@@ -76,6 +73,9 @@ def _require_fitting(config: PipelineConfig) -> None:
         if name in config.model_fields_set:
             what = f"{name} does not go with source: every batch is replaced as a whole."
             raise BadSource(name, what, "Remove it.")
+    if config.on_schema_change == "sync":
+        what = "sync would drop columns that one batch does not have, and others do."
+        raise BadSource("on_schema_change", what, "Set append, the default, or fail.")
     if config.materialized != "table":
         raise BadSource("materialized", "files cannot be read by a view.", "Remove it.")
     if config.partitions.keys and "partition_by" in config.model_fields_set:

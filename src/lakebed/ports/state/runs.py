@@ -65,7 +65,7 @@ class BatchRun:
 
     label: str
     state: Literal["success", "failed"]
-    reason: str  # why it was due: new, changed, settings, forced or gone
+    reason: str  # why it was due: new, changed, settings, forced, gone; or unreadable
     files: int = 0
     bytes: int = 0
     rows: int | None = None

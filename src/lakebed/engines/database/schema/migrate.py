@@ -14,6 +14,7 @@ from lakebed.engines.database.schema.migrations import (
     v5_zone_types,
     v6_counters,
     v7_purged_publications,
+    v8_runs_that_go_on,
 )
 from lakebed.engines.database.schema.tables import versions
 from lakebed.errors import NewerLake
@@ -26,6 +27,7 @@ MIGRATIONS = (
     v5_zone_types.MIGRATION,
     v6_counters.MIGRATION,
     v7_purged_publications.MIGRATION,
+    v8_runs_that_go_on.MIGRATION,
 )
 NEWEST = MIGRATIONS[-1].version
 

@@ -59,6 +59,8 @@ runs = Table(
     Column("started", Float(53), nullable=False),
     Column("publication", String(255)),  # the publication that makes it a success
     Column("document", Text, nullable=False),
+    # the document once the publication has happened, of a run that goes on after it
+    Column("next_document", Text),
 )
 consumed = Table(  # of version 2 only; `lakebed_ledger` replaced it
     "lakebed_consumed",

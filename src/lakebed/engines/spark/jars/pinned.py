@@ -94,7 +94,7 @@ def needed_jars(settings: Settings, root: Root) -> tuple[Jar, ...]:
         jars.append(SQLITE)
     if isinstance(catalog, PostgresCatalog):
         jars.append(POSTGRES)
-    if keeps_tables_in_s3(settings, root):
+    if keeps_tables_in_s3(settings, root) or reads_s3(settings, root):
         jars.extend(S3)
     return tuple(jars)
 
@@ -103,11 +103,19 @@ def keeps_tables_in_s3(settings: Settings, root: Root) -> bool:
     """Whether tables are in a bucket, as a REST catalog may have it even if the root is a
     folder.
     """
-    catalog, files = settings.catalog, settings.files
-    reaches_s3 = any((files.endpoint, files.access_key_id, files.profile))
+    catalog = settings.catalog
     return root.is_bucket or (
-        isinstance(catalog, RestCatalog) and (reaches_s3 or catalog.warehouse.startswith("s3"))
+        isinstance(catalog, RestCatalog)
+        and (settings.files.reaches_s3 or catalog.warehouse.startswith("s3"))
     )
+
+
+def reads_s3(settings: Settings, root: Root) -> bool:
+    """Whether Spark reads files in a bucket: of the lake, or of sources outside of it. A machine
+    with access of its own needs no more than the region.
+    """
+    files = settings.files
+    return root.is_bucket or files.reaches_s3 or "region" in files.model_fields_set
 
 
 def jars_folder(cache: Path) -> Path:

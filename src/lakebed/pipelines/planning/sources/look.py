@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from lakebed.batches.changes import BatchDecision, decide_batches
 from lakebed.batches.finding import BatchSource, FoundBatches, found_batches
 from lakebed.batches.keys import label, read_value, unspelt
+from lakebed.batches.refused_paths import BadBatchKey, is_own
 from lakebed.batches.sidecars import known_batches
 from lakebed.batches.state import BatchStates
 from lakebed.errors import BadFiles, UnknownName, UsageError
 from lakebed.names import TableName
-from lakebed.pipelines.definition.batch_source import config_digest
+from lakebed.pipelines.definition.batch_source import OTHER_FOLDER, OWN_FOLDER, config_digest
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.services import RunServices
@@ -40,9 +41,12 @@ def look_at_source(
     if source is None:
         raise UsageError("it has no source.", where=str(spec.table))
     metadata = _metadata(spec.table, services)
-    with found_batches(services.source_store(source.pattern.store)[0], source) as found:
+    lake = services.lake_within(source.pattern.store)
+    _require_others_files(source, lake)
+    store, _ = services.source_store(source.pattern.store)
+    with found_batches(store, source, lake=lake) as found:
         if not found.batches:
-            raise _nothing(source)
+            raise bad_key(found.bad[0], source) if found.bad else _nothing(source)
         states = known_batches(files, metadata, ref=options.ref) if metadata else BatchStates({})
         _require_same_keys(source, states, spec)
         decision = decide_batches(
@@ -60,12 +64,29 @@ def _metadata(table: TableName, services: RunServices) -> TableMetadata | None:
     return catalog.metadata(catalog.pointers([table]).values()).get(table)
 
 
+def _require_others_files(source: BatchSource, lake: str | None) -> None:
+    if lake is not None and is_own(f"{source.pattern.folder}/", lake=lake):
+        what = OWN_FOLDER.format(source.pattern.folder)
+        raise UsageError(what, where=source.pattern.text, next=OTHER_FOLDER)
+
+
 def _nothing(source: BatchSource) -> BadFiles:
     return BadFiles(
         "no file matches the source.",
         where=source.pattern.text,
         safe="The table is unchanged.",
         next=f"Look into {source.pattern.folder}, or correct source in config.yaml.",
+    )
+
+
+def bad_key(found: BadBatchKey, source: BatchSource) -> BadFiles:
+    """Files whose path has a value that is not of its key's type."""
+    more = f" ({found.files:,} files)" if found.files > 1 else ""
+    return BadFiles(
+        f"{found.why}{more}.",
+        where=source.pattern.text,
+        safe="They are in no batch; other batches are not affected.",
+        next="Rename or remove what is wrong, or give the key another type.",
     )
 
 

@@ -75,7 +75,11 @@ def plan_source(spec: PipelineSpec, look: "SourceLook") -> SourcePlan:
         sum(line.bytes for line in lines),
         shape.files,
         shape.file_size,
-        (*(w for one in found for w in warnings_of(spec, look, one)), *table_warnings(shape)),
+        (
+            *(f"{bad.why}: it is left out, and a run fails" for bad in look.found.bad),
+            *(w for one in found for w in warnings_of(spec, look, one)),
+            *table_warnings(shape),
+        ),
         tuple(_notes(spec, look)),
     )
 

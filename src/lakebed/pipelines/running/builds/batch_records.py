@@ -1,20 +1,28 @@
 """The record of a run of a source. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from lakebed.batches.changes import DueBatch
+from lakebed.batches.refused_paths import BadBatchKey
 from lakebed.errors import LakebedError
-from lakebed.ports import BatchRun, Phase, RunRecord
+from lakebed.ports import BatchRun, Phase, RunRecord, Verdict
 
 _METRIC = "partition_alternate"
+_SHOWN = 10
 
 
 def failed_line(line: BatchRun, due: DueBatch, error: LakebedError) -> BatchRun:
     """What the record says about a batch that failed."""
     size = (due.found.files, due.found.bytes) if due.found else (0, 0)
     return replace(line, state="failed", error=error.what, files=size[0], bytes=size[1])
+
+
+def refused_line(bad: BadBatchKey, error: LakebedError) -> BatchRun:
+    """What the record says about files that are in no batch."""
+    found = BatchRun(bad.label, "failed", "unreadable", bad.files, bad.bytes, attempts=0)
+    return replace(found, error=error.what)
 
 
 def without_repeats(record: RunRecord) -> RunRecord:
@@ -36,8 +44,11 @@ def finished_record(
     seconds: float,
     now: datetime,
     head: Mapping[str, str],
+    failed: Sequence[Verdict] = (),
 ) -> RunRecord:
-    """The record at the end; `head` is the summary of the table's newest snapshot."""
+    """The record at the end; `head` is the summary of the table's newest snapshot, `failed` what
+    gates found in batches that were not published.
+    """
     done = [batch for batch in record.batches if batch.state == "success"]
     left = due - len(record.batches)
     message = f"{len(done)} batches written, {unchanged} unchanged"
@@ -51,6 +62,7 @@ def finished_record(
         rows=_rows(done, head),
         files={"source": sum(batch.files for batch in done)},
         message=message,
+        verdicts=(*record.verdicts, *failed[:_SHOWN]),
         metrics=metrics(done, stored=stored, source_bytes=source_bytes, seconds=seconds),
         error=_error(errors, due) if errors else _interrupted() if left else {},
     )
@@ -64,20 +76,31 @@ def _rows(done: Iterable[BatchRun], head: Mapping[str, str]) -> dict[str, int]:
 def metrics(
     done: Iterable[BatchRun], *, stored: int, source_bytes: int, seconds: float
 ) -> dict[str, float]:
-    """The seed's metrics; of batches, the largest value."""
-    batches = list(done)
-    return {
-        f"{_METRIC}.batch.duration_ms": max((round(b.seconds * 1000) for b in batches), default=0),
-        f"{_METRIC}.batch.files_processed": max((b.files for b in batches), default=0),
-        f"{_METRIC}.batch.bytes_processed": max((b.bytes for b in batches), default=0),
+    """The metrics of a run; of its batches, the largest value."""
+    largest: dict[str, float] = {}
+    for batch in (*done, BatchRun("", "success", "")):
+        for name, value in batch_metrics(batch).items():
+            largest[name] = max(value, largest.get(name, 0))
+    return largest | {
         f"{_METRIC}.total_duration_ms": round(seconds * 1000),
         f"{_METRIC}.storage.amplification": round(stored / source_bytes, 3) if source_bytes else 0,
     }
 
 
+def batch_metrics(batch: BatchRun) -> dict[str, float]:
+    """The metrics of one batch."""
+    return {
+        f"{_METRIC}.batch.duration_ms": round(batch.seconds * 1000),
+        f"{_METRIC}.batch.files_processed": batch.files,
+        f"{_METRIC}.batch.bytes_processed": batch.bytes,
+    }
+
+
 def _error(errors: Mapping[str, LakebedError], due: int) -> dict[str, str]:
-    label, first = next(iter(errors.items()))
-    what = f"{len(errors)} of {due} batches failed. {label or 'all'}: {first.what}"
+    first = next(iter(errors.values()))
+    told = [f"{label or 'all'}: {error.what}" for label, error in errors.items()]
+    more = [f"and {len(told) - _SHOWN:,} more"] if len(told) > _SHOWN else []
+    what = "\n".join((f"{len(errors)} of {due} batches failed.", *told[:_SHOWN], *more))
     safe = "Batches that were written stand; those that failed are as they were."
     return first.as_dict() | {"what": what, "safe": safe}
 

@@ -17,7 +17,7 @@ from lakebed.pipelines.planning.compile import TemplateContext
 from lakebed.pipelines.planning.pin_inputs import pin_inputs
 from lakebed.pipelines.planning.pins import SourceBatch
 from lakebed.pipelines.planning.plan import plan_run
-from lakebed.pipelines.planning.sources.look import SourceLook, look_at_source
+from lakebed.pipelines.planning.sources.look import SourceLook, bad_key, look_at_source
 from lakebed.pipelines.planning.sources.plan import warnings_of
 from lakebed.pipelines.planning.sql_check import (
     check_queries,
@@ -27,8 +27,10 @@ from lakebed.pipelines.planning.sql_check import (
 from lakebed.pipelines.running.active_run import ActiveRun, open_run
 from lakebed.pipelines.running.begin import NOTHING_BUILT, closing, logger_of
 from lakebed.pipelines.running.builds.batch_records import (
+    batch_metrics,
     failed_line,
     finished_record,
+    refused_line,
     without_repeats,
 )
 from lakebed.pipelines.running.builds.build_request import Build, hold_table
@@ -36,7 +38,7 @@ from lakebed.pipelines.running.builds.run_records import record_not_begun
 from lakebed.pipelines.running.failure import recording_failure
 from lakebed.pipelines.running.heal import heal
 from lakebed.pipelines.running.run import prepare, publish_runs
-from lakebed.ports import BatchRun, RemoveRef, RunRecord
+from lakebed.ports import BatchRun, RemoveRef, RunRecord, Verdict
 from lakebed.tables import HeldLease, ReplaceBatch, amend
 
 REBUILDS = 3
@@ -54,6 +56,8 @@ class _SourceRun:
     log: logging.Logger
     began: float = field(default_factory=time.monotonic)
     errors: dict[str, LakebedError] = field(default_factory=dict)
+    refused: int = 0  # batches whose keys cannot be read
+    failed: list[Verdict] = field(default_factory=list)  # of batches that were not published
 
 
 def run_batches(build: Build, spec: PipelineSpec) -> RunRecord:
@@ -101,6 +105,7 @@ def _close_log(log: logging.Logger) -> None:
 
 def _run(run: _SourceRun) -> RunRecord:
     decision, services = run.look.decision, run.build.services
+    _refuse_bad_keys(run)
     for number, due in enumerate(decision.due, start=1):
         if run.build.options.stop.is_set() or _is_over(run):
             break
@@ -110,16 +115,19 @@ def _run(run: _SourceRun) -> RunRecord:
         line = run.record.batches[-1]
         told = (line.label or "all", line.seconds, line.files)
         run.log.info("batch %d/%d: %s - %.1f s, %d files", number, len(decision.due), *told)
+        for name, value in batch_metrics(line).items():
+            run.log.info("metric %s = %s (%s)", name, value, line.label or "all")
         run.build.options.listener.on_batch(run.spec.table, line, number, len(decision.due))
     run.record = finished_record(
         run.record,
         run.errors,
-        due=len(decision.due),
+        due=len(decision.due) + run.refused,
         unchanged=decision.unchanged,
         source_bytes=run.look.found.bytes,
         seconds=time.monotonic() - run.began,
         now=services.now(),
         head=_head(run),
+        failed=run.failed,
     )
     for name, value in run.record.metrics.items():
         run.log.info("metric %s = %s", name, value)
@@ -127,6 +135,20 @@ def _run(run: _SourceRun) -> RunRecord:
         services.records.write(run.record)
         services.records.unpin([run.record.run_id])
     return run.record
+
+
+def _refuse_bad_keys(run: _SourceRun) -> None:
+    """Files of no batch are reported like batches that fail; a run of chosen batches leaves them to
+    others.
+    """
+    found = () if run.build.options.batches else run.look.found.bad
+    for bad in found:
+        error = bad_key(bad, run.look.source)
+        run.errors[bad.label] = error
+        run.log.error("batch %s: %s", bad.label, error)
+        line = refused_line(bad, error)
+        run.record = replace(run.record, batches=(*run.record.batches, line))
+    run.refused = len(found)
 
 
 def _is_over(run: _SourceRun) -> bool:
@@ -181,9 +203,8 @@ def _attempt(run: _SourceRun, due: DueBatch, line: BatchRun) -> LakebedError | N
         publish_runs([active], publication=publication)
     if failure.error is None:
         run.record = active.progress.record
-        with suppress(LakebedError):  # only a REST catalog has not stored it with the publication
-            run.build.services.records.write(run.record)
         return None
+    run.failed += [verdict for verdict in active.progress.verdicts if not verdict.passed]
     run.record = replace(run.record, state="running", ended_at=None, error={})
     with suppress(LakebedError):  # what is left is removed by the next run
         _remove_branch(run, active)

@@ -2,7 +2,7 @@
 
 from hashlib import sha256
 
-from lakebed.batches.sidecars import write_file_list
+from lakebed.batches.sidecars import sidecar_folder, write_file_list
 from lakebed.batches.state import BATCH, BatchState, batch_summary
 from lakebed.names import TableName
 from lakebed.pipelines.planning.pins import SourceBatch
@@ -21,8 +21,8 @@ def one_file_at_a_time(table: TableName) -> str:
 def record_batch(run: ActiveRun, batch: SourceBatch) -> None:
     """Let the next commit say which batch it writes, and from which files."""
     files = run.services.placement.files
-    folder = files.path_of(run.metadata(run.physical_table).location)
-    listed = write_file_list(files, folder, batch.files) if folder and batch.files else ""
+    folder = sidecar_folder(files, run.table, run.metadata(run.physical_table).location)
+    listed = write_file_list(files, folder, batch.files) if batch.files else ""
     columns = "\n".join(f"{field.name} {field.type}" for field in run.progress.fields)
     state = BatchState(
         label=batch.label,
