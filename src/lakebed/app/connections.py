@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lakebed.ports import Compute, ConsumedFile, WarmSpark
     from lakebed.query.queries import Queries
     from lakebed.query.results.log import QueryLog
+    from lakebed.tables.migration.services import MigrationServices
 
 Report = Callable[[str], None]
 _NOUNS = ("tables", "pipelines", "zones", "runs", "followers")
@@ -83,6 +84,17 @@ class Connections:
             compute=self._compute,
             requeue=self._requeue,
             keys_of=self._keys_of,
+            migration=self._migration_services,
+        )
+
+    def _migration_services(self) -> "MigrationServices":
+        from lakebed.pipelines import Pipelines
+        from lakebed.tables.migration.services import MigrationServices
+
+        stores = self.stores
+        declared = Pipelines(self._run_services).partitions_of
+        return MigrationServices(
+            stores.reach, stores.snapshots, stores.care, declared=declared, watch=self.watch
         )
 
     def _requeue(self, files: "Sequence[ConsumedFile]") -> None:

@@ -17,6 +17,7 @@ from lakebed.ports import (
     Records,
     Releases,
     Scans,
+    SnapshotWriter,
 )
 from lakebed.settings import DATABASE_FILE, PostgresCatalog, RestCatalog, Root, Settings
 
@@ -38,11 +39,17 @@ class Stores:
     care: CareLog
     _reach: Callable[[], ReachableFiles]
     _scans: Callable[[], Scans]
+    _snapshots: Callable[[], SnapshotWriter]
 
     @cached_property
     def reach(self) -> ReachableFiles:
         """The files that tables reach."""
         return self._reach()
+
+    @cached_property
+    def snapshots(self) -> SnapshotWriter:
+        """Snapshots made of files that exist."""
+        return self._snapshots()
 
     @cached_property
     def scans(self) -> Scans:
@@ -77,6 +84,7 @@ def open_stores(settings: Settings, root: Root, *, cache: Path | None = None) ->
         DatabaseCareLog(database),
         partial(_reach, settings, root),
         partial(_scans, settings, root, files, cache),
+        partial(_snapshots, settings),
     )
 
 
@@ -123,6 +131,13 @@ def _reach(settings: Settings, root: Root) -> ReachableFiles:
     from lakebed.engines.iceberg.upkeep.reaching import IcebergReach
 
     return IcebergReach(file_properties(settings.files), root)
+
+
+def _snapshots(settings: Settings) -> SnapshotWriter:
+    from lakebed.engines.iceberg import file_properties
+    from lakebed.engines.iceberg.upkeep.replacing import IcebergSnapshotWriter
+
+    return IcebergSnapshotWriter(file_properties(settings.files))
 
 
 def _scans(settings: Settings, root: Root, files: Files, cache: Path | None) -> Scans:

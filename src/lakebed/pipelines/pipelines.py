@@ -46,7 +46,9 @@ from lakebed.pipelines.releases.stored import (
 )
 from lakebed.pipelines.running.builds.run_selected import BuildResult, retry_last
 from lakebed.pipelines.services import RunServices
+from lakebed.pipelines.zone_readers import drafts_and_releases
 from lakebed.ports import Draft, Release
+from lakebed.tables.migration.plan import DeclaredPartitions
 
 
 class Pipelines:
@@ -82,6 +84,22 @@ class Pipelines:
         except LakebedError:
             return ()
         return spec.strategy.keys if spec else ()
+
+    def partitions_of(self, table: TableName) -> tuple[DeclaredPartitions, ...]:
+        """How a table's draft declares its partitioning, then its newest release if that differs
+        from the draft; nothing for those that leave it to the table.
+        """
+        specs = self.load().specs
+        both = (spec for spec in drafts_and_releases(specs, self.services) if spec.table == table)
+        return tuple(
+            DeclaredPartitions(
+                spec.folder + (f", version {spec.version}," if spec.version else ""),
+                spec.config.partition_by,
+                tuple(key.name for key in spec.batches.keys) if spec.batches else (),
+            )
+            for spec in both
+            if spec.config.arrangement.partition_by is not None
+        )
 
     def retry(
         self, *, threads: int = 1, wait: float = 0.0, listener: RunListener | None = None

@@ -1,12 +1,14 @@
 """What Lakebed asks of the outside: protocols, and the value types in their signatures."""
 
 from lakebed.ports.catalog.amendments import (
+    AddSnapshot,
     Amendment,
     RemoveRef,
     RemoveSnapshots,
     SetProperties,
     SetRef,
     SetSchema,
+    SetSpec,
 )
 from lakebed.ports.catalog.catalog import (
     Catalog,
@@ -101,6 +103,7 @@ from lakebed.ports.upkeep.audit import Audit, Checksum, PinRow
 from lakebed.ports.upkeep.inspection import DamagedFile, FileContent, FileInspector, MetadataFile
 from lakebed.ports.upkeep.reach import Partition, ReachableFile, ReachableFiles, ReachableKind
 from lakebed.ports.upkeep.relocation import RelocatedTable, TableRelocator
+from lakebed.ports.upkeep.snapshot_writer import SnapshotWriter
 
 __all__ = [
     "MAIN",
@@ -111,6 +114,7 @@ __all__ = [
     "RUN_ID",
     "SOURCE_UUID",
     "UNPUBLISHED",
+    "AddSnapshot",
     "Always",
     "Amendment",
     "And",
@@ -197,10 +201,12 @@ __all__ = [
     "SetProperties",
     "SetRef",
     "SetSchema",
+    "SetSpec",
     "Severity",
     "Snapshot",
     "SnapshotProtection",
     "SnapshotRef",
+    "SnapshotWriter",
     "StartsWith",
     "TableMetadata",
     "TableRelocator",

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from lakebed.names import ForeignName, TableName
     from lakebed.ports import DroppedTable, RunRecord, Snapshot, TableMetadata, ViewMetadata
     from lakebed.tables import HistoryEntry, Rollback, TableDiff
+    from lakebed.tables.migration.steps import MigrationPlan, MigrationResult, UndoneMigration
 
 
 def table_json(name: "TableName | ForeignName", metadata: "TableMetadata") -> dict[str, Any]:
@@ -90,6 +91,53 @@ def rollback_json(plan: "Rollback", *, done: bool) -> dict[str, Any]:
         "redone": json_ready(plan.redone),
         "requeued": [file.path for file in plan.files],
         "done": done and not plan.changes_nothing,
+    }
+
+
+def migration_plan_json(plan: "MigrationPlan") -> dict[str, Any]:
+    """What a migration would do."""
+    return {
+        "table": str(plan.table),
+        "from": list(plan.present),
+        "to": [str(field) for field in plan.wanted],
+        "goes_on": plan.goes_on,
+        "batches": [
+            {
+                "batch": batch.label,
+                "files": batch.files,
+                "rows": batch.rows,
+                "bytes": batch.bytes,
+            }
+            for batch in plan.batches
+        ],
+        "files": plan.files,
+        "bytes": plan.bytes,
+    }
+
+
+def migration_json(done: "MigrationResult") -> dict[str, Any]:
+    """What a migration did; a checksum has more digits than a number of JSON keeps."""
+    return {
+        "table": str(done.table),
+        "from": list(done.former),
+        "to": list(done.present),
+        "batches": done.batches,
+        "files": done.files,
+        "bytes": done.bytes,
+        "rows": done.sum.rows,
+        "checksum": str(done.sum.checksum),
+        "compared": done.compared,
+        "snapshot": id_text(done.snapshot),
+    }
+
+
+def undone_json(undone: "UndoneMigration") -> dict[str, Any]:
+    """A migration that was undone."""
+    return {
+        "table": str(undone.table),
+        "to": list(undone.present),
+        "snapshot": id_text(undone.snapshot),
+        "note": undone.note,
     }
 
 

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lakebed.errors import UsageError
 from lakebed.names import TableName
@@ -29,6 +30,9 @@ from lakebed.tables.lookup.entries import find_table
 from lakebed.tables.placement import TablePlacement
 from lakebed.tables.publishing.lease import HeldLease, LeaseWait, hold_lease
 
+if TYPE_CHECKING:
+    from lakebed.tables.migration.services import MigrationServices
+
 
 @dataclass(frozen=True)
 class TableServices:
@@ -46,6 +50,7 @@ class TableServices:
     keys_of: Callable[
         [TableName], tuple[str, ...]
     ]  # the key columns that a table's pipeline declares
+    migration: "Callable[[], MigrationServices]"  # what migrations need besides
 
     @property
     def catalog(self) -> Catalog:

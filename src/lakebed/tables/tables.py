@@ -1,7 +1,7 @@
 """`lake.tables`: the tables of a lake, to be found, described, compared and changed as a whole."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 
 from lakebed.errors import UnknownName
 from lakebed.names import TableName, new_run_id, require_ref_name
@@ -28,7 +28,8 @@ from lakebed.tables.lookup.entries import (
     views_matching,
 )
 from lakebed.tables.lookup.names import tables_matching
-from lakebed.tables.operations.alters import settle_alters
+from lakebed.tables.migration.verbs import TableMigrations
+from lakebed.tables.operations.changing import changing
 from lakebed.tables.operations.naming import (
     find_dropped,
     full_name,
@@ -38,7 +39,6 @@ from lakebed.tables.operations.naming import (
 )
 from lakebed.tables.operations.refs import RefChange, RefKind, plan_ref, plan_ref_removal
 from lakebed.tables.publishing.lease import HeldLease
-from lakebed.tables.publishing.publish import settle_publications
 from lakebed.tables.services import TableServices
 from lakebed.work import retry
 
@@ -47,11 +47,12 @@ _CLONING = 600.0
 _EVENTS = 10_000  # entries of a history
 
 
-class Tables:
+class Tables(TableMigrations):
     """The tables of one lake."""
 
     def __init__(self, services: TableServices) -> None:
-        self._services, self._catalog = services, services.catalog
+        super().__init__(services)
+        self._catalog = services.catalog
 
     # -- finding and describing
 
@@ -329,14 +330,8 @@ class Tables:
         """
         return self._services.lease(full_name(name), holder=holder, wait=wait)
 
-    @contextmanager
-    def _change(self, table: TableName, *, wait: float = 0.0) -> Iterator[HeldLease]:
-        services = self._services
-        services.placement.require_relocated()
-        with services.lease(table, wait=wait) as held:
-            settle_publications(self._catalog)
-            settle_alters(self._catalog, services.records, services.leases, table=table)
-            yield held
+    def _change(self, table: TableName, *, wait: float = 0.0) -> AbstractContextManager[HeldLease]:
+        return changing(self._services, table, wait=wait)
 
 
 def _events(*events: Event) -> ChangeRecords:

@@ -1,9 +1,12 @@
 """What commits do to a table's metadata, for the catalog in memory."""
 
+import json
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from lakebed.ports import (
     MAIN,
+    AddSnapshot,
     Amendment,
     RefMove,
     RemoveRef,
@@ -11,6 +14,8 @@ from lakebed.ports import (
     SetProperties,
     SetRef,
     SetSchema,
+    SetSpec,
+    Snapshot,
     SnapshotRef,
     TableMetadata,
 )
@@ -46,6 +51,10 @@ def amended(present: TableMetadata, amendment: Amendment) -> TableMetadata:
             )
         case SetSchema(schema):
             return replace(present, schema=schema)
+        case SetSpec(spec):
+            return replace(present, spec=spec)
+        case AddSnapshot(id, document):
+            return replace(present, snapshots={**present.snapshots, id: _snapshot(document)})
         case RemoveSnapshots(gone):
             return replace(
                 present,
@@ -57,3 +66,17 @@ def amended(present: TableMetadata, amendment: Amendment) -> TableMetadata:
                 present,
                 properties={key: value for key, value in merged.items() if value is not None},
             )
+
+
+def _snapshot(document: str) -> Snapshot:
+    told = json.loads(document)
+    summary = dict(told.get("summary") or {})
+    return Snapshot(
+        told["snapshot-id"],
+        told.get("parent-snapshot-id"),
+        datetime.fromtimestamp(told["timestamp-ms"] / 1000, UTC),
+        summary.pop("operation", "unknown"),
+        summary,
+        told.get("schema-id"),
+        told.get("sequence-number") or 0,
+    )

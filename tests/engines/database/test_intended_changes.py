@@ -12,6 +12,7 @@ from lakebed.engines.database.state.intended_changes import (
 )
 from lakebed.names import TableName, new_run_id
 from lakebed.ports import (
+    AddSnapshot,
     ChangeRecords,
     Event,
     FileStateChange,
@@ -21,6 +22,7 @@ from lakebed.ports import (
     SetProperties,
     SetRef,
     SetSchema,
+    SetSpec,
 )
 from tests.support.benches import RealBench, sqlite_bench
 from tests.support.effects import lapse_leases
@@ -34,6 +36,8 @@ AMENDMENTS = (
     SetRef("q1", 7, "tag"),
     RemoveRef("q2"),
     SetSchema(3),
+    SetSpec(2),
+    AddSnapshot(8, "{}"),
     RemoveSnapshots((4, 5)),
     SetProperties({"set": "1", "removed": None}),
 )

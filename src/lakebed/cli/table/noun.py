@@ -2,15 +2,15 @@
 
 import typer
 
-from lakebed.cli.table import describe, diff, drop, history, refs, rollback, write
+from lakebed.cli.table import describe, diff, drop, history, migrate, refs, rollback, write
 
 
 def add_to(app: typer.Typer) -> None:
     """Give the app the noun `table`."""
     noun = typer.Typer(
         no_args_is_help=True,
-        help="About one table: describe, history, diff, rollback, tag, clone, drop …",
+        help="About one table: describe, history, diff, rollback, migrate, tag, clone, drop …",
     )
-    for commands in (describe, history, diff, rollback, refs, drop, write):
+    for commands in (describe, history, diff, rollback, migrate, refs, drop, write):
         commands.add_to(noun)
     app.add_typer(noun, name="table")

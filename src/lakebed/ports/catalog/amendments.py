@@ -1,4 +1,4 @@
-"""Changes to a table that write no rows: refs, schema, snapshots and properties."""
+"""Changes to a table's metadata: refs, schema, partitioning, snapshots and properties."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,6 +29,24 @@ class SetSchema:
 
 
 @dataclass(frozen=True)
+class SetSpec:
+    """Make this partition spec, which the table has or had, the current one."""
+
+    spec: int
+
+
+@dataclass(frozen=True)
+class AddSnapshot:
+    """Add a snapshot whose manifests are written; no ref points at it yet.
+
+    `document` is the snapshot as JSON, as a metadata file has it.
+    """
+
+    snapshot: int
+    document: str
+
+
+@dataclass(frozen=True)
 class RemoveSnapshots:
     """Remove snapshots from the metadata. Their files stay: another table may need them."""
 
@@ -42,5 +60,5 @@ class SetProperties:
     properties: Mapping[str, str | None]
 
 
-Amendment = SetRef | RemoveRef | SetSchema | RemoveSnapshots | SetProperties
+Amendment = SetRef | RemoveRef | SetSchema | SetSpec | AddSnapshot | RemoveSnapshots | SetProperties
 """One change to a table's metadata; several are committed together."""

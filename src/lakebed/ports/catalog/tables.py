@@ -147,6 +147,8 @@ class TableMetadata:
     refs: Mapping[str, SnapshotRef]
     schema: int = 0  # id of the present schema
     spec: int = 0  # id of the present partition spec
+    # the fields of every partition spec, by its id
+    specs: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     schemas: Mapping[int, tuple[Column, ...]] = field(default_factory=dict)
     snapshot_log: tuple[
         tuple[datetime, int], ...

@@ -25,6 +25,7 @@ from lakebed.engines.database.state.naming import delete_dropped_row, rename_in_
 from lakebed.names import TableName
 from lakebed.ports import (
     NO_CHANGE_RECORDS,
+    AddSnapshot,
     Amendment,
     ChangeRecords,
     Event,
@@ -35,6 +36,7 @@ from lakebed.ports import (
     SetProperties,
     SetRef,
     SetSchema,
+    SetSpec,
 )
 
 RENAMING, AMENDING = "renaming", "amending"
@@ -42,6 +44,8 @@ _AMENDMENTS = {  # names are stored
     "set_ref": SetRef,
     "remove_ref": RemoveRef,
     "set_schema": SetSchema,
+    "set_spec": SetSpec,
+    "add_snapshot": AddSnapshot,
     "remove_snapshots": RemoveSnapshots,
     "set_properties": SetProperties,
 }

@@ -40,6 +40,10 @@ def read_metadata(document: Json) -> TableMetadata:
         refs=_refs(document),
         schema=document["current-schema-id"],
         spec=document["default-spec-id"],
+        specs={
+            spec["spec-id"]: tuple(_transformed(field, names) for field in spec["fields"])
+            for spec in document["partition-specs"]
+        },
         schemas={
             schema["schema-id"]: tuple(_column(field) for field in schema["fields"])
             for schema in document["schemas"]

@@ -10,9 +10,12 @@ from typing import Literal
 
 from pyiceberg.schema import Schema
 from pyiceberg.table.metadata import TableMetadata as IcebergMetadata
+from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.table.update import (
     AddSchemaUpdate,
+    AddSnapshotUpdate,
     AssertCurrentSchemaId,
+    AssertDefaultSpecId,
     AssertRefSnapshotId,
     RemovePropertiesUpdate,
     RemoveSnapshotRefUpdate,
@@ -36,8 +39,10 @@ from lakebed.engines.iceberg.metadata.documents import (
 from lakebed.engines.iceberg.metadata.file_io import open_file_io
 from lakebed.engines.iceberg.metadata.snapshot_log import with_ordered_times
 from lakebed.ports import (
+    MAIN,
     NAME,
     UNPUBLISHED,
+    AddSnapshot,
     Amendment,
     RefMove,
     RemoveRef,
@@ -45,6 +50,7 @@ from lakebed.ports import (
     SetProperties,
     SetRef,
     SetSchema,
+    SetSpec,
 )
 
 
@@ -126,6 +132,10 @@ def _amended(amendment: Amendment, present: IcebergMetadata) -> Iterator[TableUp
         case SetSchema(schema) if schema != present.current_schema_id:
             yield SetCurrentSchemaUpdate(schema_id=schema)
             yield from _fitting_arrangement(schema, present)
+        case SetSpec(spec) if spec != present.default_spec_id:
+            yield SetDefaultSpecUpdate(spec_id=spec)
+        case AddSnapshot(snapshot, document) if present.snapshot_by_id(snapshot) is None:
+            yield AddSnapshotUpdate(snapshot=Snapshot.model_validate_json(document))
         case RemoveSnapshots(snapshots):
             if gone := {snapshot.snapshot_id for snapshot in present.snapshots} & set(snapshots):
                 yield RemoveSnapshotsUpdate(snapshot_ids=sorted(gone))
@@ -142,14 +152,18 @@ def requirements_of(
     refs = {one.name for one in amendments if isinstance(one, SetRef | RemoveRef)}
     if any(isinstance(one, RemoveSnapshots) for one in amendments):
         refs |= present.refs.keys()
+    if any(isinstance(one, AddSnapshot) for one in amendments):
+        refs.add(MAIN)  # its number follows those of all snapshots that there were
     stood = {
         name: present.refs[name].snapshot_id if name in present.refs else None
         for name in sorted(refs)
     }
     schema = any(isinstance(one, SetSchema) for one in amendments)
+    spec = any(isinstance(one, SetSpec) for one in amendments)
     return (
         *(AssertRefSnapshotId(ref=name, snapshot_id=snapshot) for name, snapshot in stood.items()),
         *((AssertCurrentSchemaId(current_schema_id=present.current_schema_id),) if schema else ()),
+        *((AssertDefaultSpecId(default_spec_id=present.default_spec_id),) if spec else ()),
     )
 
 

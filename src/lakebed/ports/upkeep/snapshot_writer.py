@@ -1,0 +1,32 @@
+"""Writing snapshots out of data files that exist: no row is read."""
+
+from collections.abc import Collection, Mapping
+from typing import Protocol
+
+from lakebed.ports.catalog.amendments import AddSnapshot
+from lakebed.ports.catalog.tables import Pointer
+
+
+class SnapshotWriter(Protocol):
+    """Writes the manifests of a snapshot. It is in the table once `Catalog.amend` has added it,
+    where the table is `expected` to be at the same pointer.
+    """
+
+    def of_files(self, pointer: Pointer, files: Collection[str]) -> AddSnapshot | None:
+        """A snapshot with these data files of `main` only, and with what marks their rows as
+        deleted; None if `main` has none of them any more.
+
+        Files are given by their normalized locations.
+        """
+        ...
+
+    def replacing(
+        self, pointer: Pointer, *, picked: int, by: int, summary: Mapping[str, str]
+    ) -> AddSnapshot:
+        """`main` with the data files of the snapshot `picked` replaced by those of the snapshot
+        `by`, as a snapshot that only rewrites.
+
+        `Diverged` if `main` no longer has all of them, if rows of any file were marked as deleted
+        since, or if the new files do not have the table's present partition spec.
+        """
+        ...
