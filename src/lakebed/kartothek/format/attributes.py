@@ -1,11 +1,12 @@
 """Attributes of a metadata file, strictly typed: nothing is converted, what is wrong is named."""
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any
 
 from lakebed.errors import DamagedDataset, UnsupportedDataset
 from lakebed.kartothek.format.labels import label_keys
-from lakebed.kartothek.format.names import data_format, dataset_of
+from lakebed.kartothek.format.names import DataFormat, data_format, dataset_of
 from lakebed.kartothek.format.state import VERSION, DatasetState
 
 _KNOWN = {
@@ -16,6 +17,7 @@ _KNOWN = {
     "partition_keys",
     "indices",
 }
+_USUAL = f".{DataFormat.PARQUET}"
 _TYPES = {str: "STRING", int: "INT", dict: "MAP", list: "LIST", bool: "BOOLEAN"}
 
 
@@ -42,6 +44,20 @@ def state_from_attributes(attributes: Any, *, own: str, path: str) -> DatasetSta
         {name: value for name, value in attributes.items() if name not in {*_KNOWN, own}},
         found.segments(ours.get("segments", {}), f"{own}.segments", uuid),
     )
+
+
+def _plain_files(labels: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]] | None:
+    """The files of partitions that are all as they must be; None if one of them is not.
+
+    There may be many thousands: the texts of messages are made only if there is one to be told.
+    """
+    if not set(map(type, labels.values())) <= {dict}:
+        return None
+    files = [partition.get("files") for partition in labels.values()]
+    if not all(files) or not set(map(type, files)) <= {dict}:
+        return None
+    texts = chain(labels, chain.from_iterable(files), *(one.values() for one in files))
+    return dict(zip(labels, files, strict=True)) if set(map(type, texts)) <= {str} else None
 
 
 class _Attributes:
@@ -76,26 +92,26 @@ class _Attributes:
 
     def indices(self, value: Any, uuid: str) -> Mapping[str, str]:
         found = self.texts(value, "indices")
-        for path in found.values():
-            self._require_own_file(path, uuid)
+        self._require_own_files(found.values(), uuid)
         return found
 
     def segments(self, value: Any, name: str, uuid: str) -> Mapping[str, tuple[str, ...]]:
         paths = self.require(value, dict, name)
         found = {column: self.names(paths[column], f"{name}[{column!r}]") for column in paths}
-        for path in (path for one in found.values() for path in one):
-            self._require_own_file(path, uuid)
+        self._require_own_files((path for one in found.values() for path in one), uuid)
         return found
 
     def partitions(self, value: Any, uuid: str) -> Mapping[str, Mapping[str, str]]:
         labels = self.require(value, dict, "partitions")
-        found = {label: self._files(labels, label) for label in labels}
+        found = _plain_files(labels)
+        if found is None:
+            found = {label: self._files(labels, label) for label in labels}
         paths = [path for files in found.values() for path in files.values()]
         if len(set(paths)) < len(paths):
             twice = next(path for path in paths if paths.count(path) > 1)
             raise self._damaged(f"the file {twice} is in two partitions.")
-        for path in paths:
-            self._require_own_file(path, uuid)
+        self._require_own_files(paths, uuid)
+        for path in (one for one in paths if not one.endswith(_USUAL)):
             data_format(path)
         tables = {frozenset(files) for files in found.values()}
         if len(tables) > 1:
@@ -121,8 +137,9 @@ class _Attributes:
             raise self._damaged(f"the partition {label!r} has no file.")
         return files
 
-    def _require_own_file(self, path: str, uuid: str) -> None:
-        if not path.startswith(f"{uuid}/"):
+    def _require_own_files(self, paths: Iterable[str], uuid: str) -> None:
+        start = f"{uuid}/"
+        for path in (path for path in paths if not path.startswith(start)):
             raise self._damaged(f"{path} is not a file of the dataset {uuid}.")
 
     def _damaged(self, why: str) -> DamagedDataset:

@@ -38,6 +38,9 @@ class DataFormat(StrEnum):
     CSV = "csv"
 
 
+_DATA_FORMATS = {str(format): format for format in DataFormat}
+
+
 def require_uuid(uuid: str) -> str:
     """The name of a dataset itself, if the specification allows it."""
     return _require_component("dataset", uuid)
@@ -74,12 +77,12 @@ def data_path(uuid: str, table: str, label: str) -> str:
 def data_format(path: str) -> DataFormat:
     """The format of a data file by its suffix; `UnsupportedDataset` names any other suffix."""
     suffix = path.rpartition("/")[2].rpartition(".")[2]
-    if suffix not in list(DataFormat):
+    if suffix not in _DATA_FORMATS:
         known = " and ".join(f".{format}" for format in DataFormat)
         raise UnsupportedDataset(
             path, f"files with the suffix .{suffix} are not read; {known} are."
         )
-    return DataFormat(suffix)
+    return _DATA_FORMATS[suffix]
 
 
 def index_path(uuid: str, column: str, at: datetime) -> str:

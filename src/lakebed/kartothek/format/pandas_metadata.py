@@ -1,6 +1,7 @@
 """The `pandas` entry of a Parquet schema, without which plateau reads neither schema nor index."""
 
 import json
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -27,10 +28,15 @@ def with_pandas_metadata(schema: Any) -> Any:
         "column_indexes": [_names()],
         "columns": columns,
         "creator": {"library": "pyarrow", "version": pa.__version__},
-        "pandas_version": version("pandas"),
+        "pandas_version": _pandas_version(),
     }
     text = json.dumps(entry, sort_keys=True)
     return pa.schema(list(schema), metadata={PANDAS: text.encode()})
+
+
+@cache
+def _pandas_version() -> str:
+    return version("pandas")  # reads a file each time
 
 
 def _names() -> dict[str, Any]:

@@ -16,18 +16,18 @@ _WHOLE = 128 * 1024  # a file up to this size is fetched at once
 
 
 class StateIndices:
-    """Looks values up in the indices of a state; each index is opened at most once."""
+    """Looks values up in the indices of a state; each file is opened at most once."""
 
     def __init__(self, files: Files, state: DatasetState) -> None:
         self._files, self._state = files, state
-        self._opened: dict[str, IndexFile | SegmentedIndex] = {}
+        self._opened: dict[str, IndexFile] = {}  # by path
 
     def __contains__(self, column: str) -> bool:
         return column in self._state.indexed
 
     def type(self, column: str) -> Any:
         """The type of the values in an index."""
-        return self.index(column).type
+        return self._open(column, self._state.index_files(column)[0]).type
 
     def labels(self, column: str, conditions: Sequence[ColumnCondition]) -> frozenset[str]:
         """The partitions with a value that satisfies all the conditions.
@@ -49,16 +49,16 @@ class StateIndices:
             )
 
     def index(self, column: str) -> IndexFile | SegmentedIndex:
-        if column not in self._opened:
-            opened = [self._open(column, path) for path in self._state.index_files(column)]
-            whole = column in self._state.indices
-            labels = self._state.partitions.keys()
-            self._opened[column] = opened[0] if whole else SegmentedIndex(opened, labels)
-        return self._opened[column]
+        opened = [self._open(column, path) for path in self._state.index_files(column)]
+        if column in self._state.indices:
+            return opened[0]
+        return SegmentedIndex(opened, self._state.partitions.keys())
 
     def _open(self, column: str, path: str) -> IndexFile:
         try:
-            return IndexFile(self._source(path), column, path=path)
+            if path not in self._opened:
+                self._opened[path] = IndexFile(self._source(path), column, path=path)
+            return self._opened[path]
         except FileMissing as error:
             raise DamagedDataset(
                 path,

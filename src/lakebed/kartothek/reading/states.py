@@ -42,8 +42,13 @@ def load_state(files: Files, uuid: str) -> DatasetState:
     return _load(files, uuid, to_change=False).state
 
 
-def load_to_change(files: Files, uuid: str) -> StoredState:
-    """The current state and the etag by which it can be replaced."""
+def load_to_change(files: Files, uuid: str, *, known: StoredState | None = None) -> StoredState:
+    """The current state and the etag by which it can be replaced.
+
+    If it is still the one that is known, it is not read again.
+    """
+    if known is not None and _etag(files, known.path) == known.etag:
+        return known
     return _load(files, uuid, to_change=True)
 
 
@@ -81,6 +86,13 @@ def only_table(state: DatasetState, table: str | None) -> str:
     if len(state.tables) > 1 and DEFAULT_TABLE not in state.tables:
         raise UnknownName(f"table of the dataset {state.uuid}", DEFAULT_TABLE, state.tables)
     return state.tables[0] if len(state.tables) == 1 else DEFAULT_TABLE
+
+
+def _etag(files: Files, path: str) -> str:
+    try:
+        return files.info(path).etag
+    except FileMissing:
+        return ""
 
 
 def _load(files: Files, uuid: str, *, to_change: bool) -> StoredState:

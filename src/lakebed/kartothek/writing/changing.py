@@ -7,7 +7,7 @@ from lakebed.errors import LakebedError, UsageError
 from lakebed.kartothek.format.column_types import strings_of
 from lakebed.kartothek.format.names import DEFAULT_TABLE
 from lakebed.kartothek.format.state import DatasetState
-from lakebed.kartothek.reading.states import load_state
+from lakebed.kartothek.reading.states import StoredState, load_to_change
 from lakebed.kartothek.writing.commit import UncommittedFiles, commit, nothing_was_done
 from lakebed.kartothek.writing.partition_files import PartitionSpec, discard
 from lakebed.kartothek.writing.rows import WriteRows, WrittenRows, write_rows
@@ -36,7 +36,8 @@ def update(
     dataset's schema. Its keys and indices are used; others are refused. `write` writes the data
     files, such as Spark's executors do.
     """
-    state = load_state(files, uuid)
+    stored = load_to_change(files, uuid)
+    state = stored.state
     _require_same(state, partition_keys, indexed)
     chosen = state.indexed if state.partitions else tuple(indexed or state.indexed)
     spec = PartitionSpec(uuid, state.partition_keys, chosen, tuple(sort_by))
@@ -44,7 +45,13 @@ def update(
     written = write(files, spec, rows, table=table or only, fields=fields)
     try:
         return commit_rows(
-            files, uuid, written, delete_scope=delete_scope, metadata=metadata, indexed=chosen
+            files,
+            uuid,
+            written,
+            delete_scope=delete_scope,
+            metadata=metadata,
+            indexed=chosen,
+            known=stored,
         )
     except LakebedError as error:
         if nothing_was_done(error):
@@ -60,10 +67,12 @@ def commit_rows(
     delete_scope: Sequence[Mapping[str, Any]] = (),
     metadata: Mapping[str, str] | None = None,
     indexed: Collection[str] = (),
+    known: StoredState | None = None,
 ) -> DatasetState:
     """The second phase of a write: make rows visible that processes have written as files.
 
-    If it fails the files stay, so that it can be tried again.
+    If it fails the files stay, so that it can be tried again. A `known` state is not read again if
+    it is still the current one.
     """
     scope = DeleteScope(files, delete_scope)
 
@@ -72,20 +81,20 @@ def commit_rows(
         if not (result.removed or written.partitions or metadata):
             return state
         columns = dict.fromkeys([*state.indexed, *(indexed if not state.partitions else ())])
-        known = known_schemas(files, state, written.schemas)
+        schemas = known_schemas(files, state, written.schemas)
         return updated_state(
             files,
             state,
             made,
             written,
-            known=known,
+            known=schemas,
             scope=result,
             indexed=tuple(columns),
             metadata=metadata or {},
-            strings=strings_of(known.values()),
+            strings=strings_of(schemas.values()),
         )
 
-    committed = commit(files, uuid, change)
+    committed = commit(files, uuid, change, known=known)
     scope.remove_unused(committed)
     return committed
 

@@ -25,7 +25,7 @@ from lakebed.kartothek.format.state import DatasetState
 from lakebed.kartothek.history.commit_ids import new_commit_id
 from lakebed.kartothek.history.undone import note_commit
 from lakebed.kartothek.history.versions import keep_state
-from lakebed.kartothek.reading.states import load_state, load_to_change
+from lakebed.kartothek.reading.states import StoredState, load_state, load_to_change
 from lakebed.ports.files.file_content import Content
 from lakebed.ports.files.files import Files
 from lakebed.work import retry
@@ -65,11 +65,16 @@ class UncommittedFiles:
 Change = Callable[[DatasetState, UncommittedFiles], DatasetState]
 
 
-def commit(files: Files, uuid: str, change: Change) -> DatasetState:
-    """Replace the state by the changed one; `change` decides again whenever another was faster."""
+def commit(
+    files: Files, uuid: str, change: Change, *, known: StoredState | None = None
+) -> DatasetState:
+    """Replace the state by the changed one; `change` decides again whenever another was faster.
+
+    A `known` state is not read again if it is still the current one.
+    """
 
     def attempt() -> DatasetState:
-        stored = load_to_change(files, uuid)
+        stored = load_to_change(files, uuid, known=known)
         with removed_unless_committed(files) as made:
             decided = change(stored.state, made)
             if decided == stored.state:
