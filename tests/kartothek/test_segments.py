@@ -20,6 +20,7 @@ from lakebed.kartothek import (
     store,
     update,
     verify,
+    write_rows,
 )
 from lakebed.testing.files import MemoryFiles
 from tests.kartothek.locations import CountedFiles, paths
@@ -80,6 +81,21 @@ def test_an_append_writes_its_own_values_and_segments_are_merged_before_they_are
     collect_garbage(files, "d", older_than=timedelta(0))
     assert set(segments(files)) <= paths(files)
     assert found(files, 7) == [7]
+
+
+def test_an_append_reads_the_state_once_and_again_only_if_others_changed_it() -> None:
+    files = MemoryFiles()
+    store(files, "d", rows(1), options=SEGMENTED)
+    counted = CountedFiles(files)
+    update(counted, "d", rows(2))
+    assert counted.calls["read"] == 2  # the state, and one segment for its type
+
+    def overtaken(*arguments: Any, **options: Any) -> Any:
+        update(files, "d", rows(4))
+        return write_rows(*arguments, **options)
+
+    update(files, "d", rows(3), write=overtaken)
+    assert [found(files, value) for value in (2, 3, 4)] == [[2], [3], [4]]
 
 
 def test_plateau_sees_no_index_and_after_its_commit_rows_are_still_found() -> None:
