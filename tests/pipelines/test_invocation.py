@@ -13,7 +13,7 @@ from lakebed.pipelines.definition.config import PipelineConfig, build_strategy
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.compile import TemplateContext
 from lakebed.pipelines.planning.pins import Pins, TargetTable
-from lakebed.pipelines.planning.watermark import Watermark
+from lakebed.pipelines.planning.sql_value import SqlValue
 from lakebed.ports import MAIN, Snapshot, SnapshotRef, TableMetadata
 from lakebed.tables import STRATEGIES
 from tests.support.lakes.pipeline_lake import TestLake
@@ -26,7 +26,7 @@ def setting(
     *,
     rows: int = 3,
     full_refresh: bool = False,
-    mark: Watermark | None = None,
+    mark: SqlValue | None = None,
     **config: Any,
 ) -> TemplateContext:
     """A run of a pipeline over a table of so many rows."""

@@ -106,12 +106,12 @@ def test_batch_keys_become_the_last_partition_fields() -> None:
 
 def test_batches_retry_three_times_by_default_and_wait_as_the_seed_says() -> None:
     config = read(PLAIN).config
-    assert config.retries == 3
-    assert [config.retry_delay(attempt) for attempt in (1, 2, 3)] == [1, 2, 3]
+    assert config.batch_retries == 3
+    assert [config.batch_retry_delay(attempt) for attempt in (1, 2, 3)] == [1, 2, 3]
     given = read(f"{PLAIN}max_retries: 0\nretry_delay_ms: 250\n").config
-    assert (given.retries, given.retry_delay(2)) == (0, 0.5)
+    assert (given.batch_retries, given.batch_retry_delay(2)) == (0, 0.5)
     sql = read("retry_delay_seconds: 2\nmax_retries: 1\n", **{"pipeline.sql": "SELECT 1 AS a"})
-    assert (sql.config.retries, sql.config.retry_delay(3)) == (1, 8)
+    assert (sql.config.max_retries, sql.config.retry_delay(3)) == (1, 8)
 
 
 def test_columns_have_names_in_files_and_types_in_the_words_of_sql() -> None:

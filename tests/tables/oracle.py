@@ -14,6 +14,7 @@ from lakebed.tables.merging.strategies import (
     InsertOverwrite,
     OverwriteWhere,
     ReplaceBatch,
+    ReplaceRange,
     Scd2,
     SoftDelete,
     Strategy,
@@ -34,7 +35,7 @@ def expected(
     match strategy:
         case FullRefresh():
             return [blank | row for row in batch]
-        case OverwriteWhere() | ReplaceBatch():
+        case OverwriteWhere() | ReplaceBatch() | ReplaceRange():
             raise AssertionError("its condition is SQL: see conditions.py")
         case AppendOnly():
             return table + [blank | row for row in batch]

@@ -5,6 +5,7 @@ What `lakebed.open()` returns.
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
+from datetime import date, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from lakebed.query.planning.explain import TableExplanation
     from lakebed.query.request import Engine
     from lakebed.query.results.result import QueryResult
+
+
+RangeBound = str | int | date | datetime
 
 
 class Lake(LakeUpkeep):
@@ -203,6 +207,9 @@ class Lake(LakeUpkeep):
         exclude: Sequence[str] = (),
         full_refresh: bool = False,
         batches: Sequence[str] = (),
+        start: RangeBound | None = None,
+        end: RangeBound | None = None,
+        chunk: str | int | None = None,
         force: bool = False,
         vars: Mapping[str, Any] | None = None,
         released: bool = False,
@@ -220,6 +227,9 @@ class Lake(LakeUpkeep):
             exclude=tuple(exclude),
             full_refresh=full_refresh,
             batches=tuple(batches),
+            start=_text(start),
+            end=_text(end),
+            chunk=_text(chunk),
             force=force,
             vars=given,
             released=released,
@@ -233,6 +243,9 @@ class Lake(LakeUpkeep):
         exclude: Sequence[str] = (),
         full_refresh: bool = False,
         batches: Sequence[str] = (),
+        start: RangeBound | None = None,
+        end: RangeBound | None = None,
+        chunk: str | int | None = None,
         force: bool = False,
         vars: Mapping[str, Any] | None = None,
         released: bool = False,
@@ -247,8 +260,10 @@ class Lake(LakeUpkeep):
         Each table is published as its gates pass.
 
         `full_refresh` rebuilds tables from all files, archived ones too; `batches` of a source, as
-        in `year=2020`, are all that runs, and with `force` they run even if they are unchanged;
-        `vars` are for templates;
+        in `year=2020`, are all that runs, and with `force` they run even if they are unchanged.
+        `start` and `end` (exclusive) backfill a range of a table, `chunk` by chunk (`month`, or a
+        count of integers), each published by itself; a backfill that was interrupted goes on where
+        it was, unless `force` is given. `vars` are for templates;
         `released` runs the newest releases instead of the drafts; `together` publishes all tables
         in one step, or none; `fail_fast` starts nothing after the first failure; `wait` is how many
         seconds to wait for a table that another run has.
@@ -261,6 +276,9 @@ class Lake(LakeUpkeep):
             exclude=tuple(exclude),
             full_refresh=full_refresh,
             batches=tuple(batches),
+            start=_text(start),
+            end=_text(end),
+            chunk=_text(chunk),
             force=force,
             vars=vars or {},
             released=released,
@@ -285,6 +303,10 @@ class Lake(LakeUpkeep):
 
     def __repr__(self) -> str:
         return f"Lake({str(self.root)!r})"
+
+
+def _text(given: RangeBound | None) -> str | None:
+    return None if given is None else str(given)
 
 
 def _point(at: str | int | None) -> str | None:

@@ -1,1 +1,1 @@
-"""Batches of very many files: found by listing, known from snapshots, decided upon."""
+"""Batches of very many files, and chunks of ranges: found, known from snapshots, decided upon."""

@@ -9,13 +9,13 @@ from typing import Literal
 from lakebed.batches.finding import FoundBatch
 from lakebed.batches.state import BatchState, BatchStates
 
-Reason = Literal["new", "changed", "settings", "forced", "gone"]
+Reason = Literal["new", "changed", "settings", "forced", "gone", "backfill"]
 
 
 @dataclass(frozen=True)
 class DueBatch:
     """A batch to be written. `found` is None if the source has no file of it any more: its rows
-    are removed.
+    are removed; and for a chunk of a backfill, which has no files.
     """
 
     label: str

@@ -11,12 +11,15 @@ from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import (
     BatchOption,
+    ChunkOption,
+    EndOption,
     ExcludeOption,
     ForceOption,
     FullRefreshOption,
     ReleasedOption,
     SelectOption,
     SelectorsArgument,
+    StartOption,
     ThreadsOption,
     VarsOption,
     WaitOption,
@@ -44,6 +47,7 @@ lakebed run silver.orders+ --exclude tag:slow
 lakebed run -s state:modified+ --together
 lakebed run orders --full-refresh --vars day=2026-10-01
 lakebed run bronze.income --batch year=2020 --force
+lakebed run silver.orders --start 2024-01-01 --end 2026-01-01 --chunk month
 lakebed run --released
 lakebed run --dry-run --json
 """
@@ -56,6 +60,9 @@ def run(
     exclude: ExcludeOption = None,
     full_refresh: FullRefreshOption = False,
     batch: BatchOption = None,
+    start: StartOption = None,
+    end: EndOption = None,
+    chunk: ChunkOption = None,
     force: ForceOption = False,
     fail_fast: Annotated[
         bool, typer.Option("-x", "--fail-fast", help="Start nothing more after the first failure.")
@@ -80,6 +87,9 @@ def run(
             exclude,
             full_refresh=full_refresh,
             batch=batch,
+            start=start,
+            end=end,
+            chunk=chunk,
             force=force,
             vars=vars,
             released=released,
@@ -92,6 +102,9 @@ def run(
             exclude=exclude or (),
             full_refresh=full_refresh,
             batches=batch or (),
+            start=start,
+            end=end,
+            chunk=chunk,
             force=force,
             vars=variables(vars),
             released=released,
@@ -137,6 +150,7 @@ _PLAN = """
 lakebed plan
 lakebed plan +gold.revenue
 lakebed plan silver.orders --full-refresh --json
+lakebed plan silver.orders --start 2024-01-01 --end 2026-01-01
 """
 
 
@@ -147,6 +161,9 @@ def plan(
     exclude: ExcludeOption = None,
     full_refresh: FullRefreshOption = False,
     batch: BatchOption = None,
+    start: StartOption = None,
+    end: EndOption = None,
+    chunk: ChunkOption = None,
     force: ForceOption = False,
     vars: VarsOption = None,
     released: ReleasedOption = False,
@@ -157,6 +174,9 @@ def plan(
         exclude=exclude or (),
         full_refresh=full_refresh,
         batches=batch or (),
+        start=start,
+        end=end,
+        chunk=chunk,
         force=force,
         vars=variables(vars),
         released=released,
@@ -165,6 +185,7 @@ def plan(
 
 
 def _show_plans(screen: Screen, plans: "tuple[RunPlan, ...]") -> None:
+    from lakebed.pipelines.planning.backfills.plan import backfill_lines
     from lakebed.pipelines.planning.plan_text import plan_strategy, step_text
     from lakebed.pipelines.planning.sources.plan import source_lines
 
@@ -176,6 +197,8 @@ def _show_plans(screen: Screen, plans: "tuple[RunPlan, ...]") -> None:
             for number, step in enumerate(plan.steps, start=1):
                 screen.say(f"  {number:>2}. {step_text(step)}")
             for line in source_lines(plan.source) if plan.source else ():
+                screen.say(f"  {line}")
+            for line in backfill_lines(plan.backfill) if plan.backfill else ():
                 screen.say(f"  {line}")
         if not plans:
             screen.say("Nothing selected.")

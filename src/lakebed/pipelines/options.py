@@ -27,7 +27,7 @@ class RunListener:
     )  # another process has the table's lease
     on_batch: Callable[[TableName, BatchRun, int, int], None] = lambda *_: (
         None
-    )  # of a source: a batch has ended; its number, and how many there are
+    )  # a batch has ended; its number, and how many there are
     on_step: Callable[[str, RunStep, When], None] = lambda *_: (
         None
     )  # run id, step, and whether it begins or has ended
@@ -58,7 +58,10 @@ class RunOptions:
     released: bool = False  # the newest releases instead of the drafts
     full_refresh: bool = False
     batches: tuple[str, ...] = ()  # of sources, such as `year=2020`; none: all
-    force: bool = False  # batches of sources run even if they are unchanged
+    start: str | None = None  # of a backfill: the first value of its range
+    end: str | None = None  # the first value after it
+    chunk: str | None = None  # how much of it is published at once: `month`, `1000`
+    force: bool = False  # batches run even if they are unchanged, or done
     vars: Mapping[str, Any] = field(default_factory=dict)
     together: bool = False  # publish all tables in one step, or none
     threads: int = 1
@@ -72,6 +75,11 @@ class RunOptions:
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     @property
+    def is_backfill(self) -> bool:
+        """Whether a range was given, even if not all of it."""
+        return (self.start, self.end, self.chunk) != (None, None, None)
+
+    @property
     def args(self) -> dict[str, Any]:
         """The options as `run_results.json` keeps them, for `lakebed retry`."""
         names = (
@@ -79,6 +87,9 @@ class RunOptions:
             "exclude",
             "full_refresh",
             "batches",
+            "start",
+            "end",
+            "chunk",
             "force",
             "vars",
             "released",

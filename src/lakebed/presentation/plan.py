@@ -25,6 +25,7 @@ def plan_json(plan: "RunPlan") -> dict[str, Any]:
         "reason": plan.reason,
         "inputs": [pin_json(pin) for pin in plan_inputs(plan)],
         "files": files,
+        **({"backfill": json_ready(plan.backfill)} if plan.backfill else {}),
         **({"source": json_ready(plan.source)} if plan.source else {}),
         "steps": [{"step": step.kind, "does": step_text(step)} for step in plan.steps],
     }

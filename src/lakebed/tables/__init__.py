@@ -75,9 +75,11 @@ from lakebed.tables.merging.matches import (
 from lakebed.tables.merging.merge import write_statement
 from lakebed.tables.merging.overwrite import (
     OverwriteMerge,
+    keys_elsewhere_query,
     outside_examples,
     outside_query,
     overwrite_merge,
+    refuse_keys_elsewhere,
     refuse_outside,
 )
 from lakebed.tables.merging.owned_columns import (
@@ -91,6 +93,7 @@ from lakebed.tables.merging.strategies import (
     STRATEGIES,
     OverwriteWhere,
     ReplaceBatch,
+    ReplaceRange,
     Scd2,
     Strategy,
 )
@@ -142,6 +145,7 @@ __all__ = [
     "PublishRequest",
     "Renames",
     "ReplaceBatch",
+    "ReplaceRange",
     "Rollback",
     "Scd2",
     "SchemaChange",
@@ -181,6 +185,7 @@ __all__ = [
     "integer_key",
     "inverse_renames",
     "key_check_query",
+    "keys_elsewhere_query",
     "match_check_query",
     "matched_once",
     "may_lose_digits",
@@ -208,6 +213,7 @@ __all__ = [
     "publish",
     "published_snapshots",
     "refuse_duplicate_keys",
+    "refuse_keys_elsewhere",
     "refuse_outside",
     "rename_conflict",
     "rename_strategy_columns",

@@ -6,10 +6,11 @@ from lakebed.templates.annotations import Annotation, read_annotations
 from lakebed.templates.declarations import Declarations, TemplateRead, read_declarations
 from lakebed.templates.literal import escaped, literal
 from lakebed.templates.render import Rendered, TemplateValues, render
-from lakebed.templates.template_names import ALLOWED
+from lakebed.templates.template_names import ALLOWED, RANGE
 
 __all__ = [
     "ALLOWED",
+    "RANGE",
     "Annotation",
     "Declarations",
     "Rendered",

@@ -7,7 +7,7 @@ from jinja2 import StrictUndefined, TemplateRuntimeError, Undefined
 
 from lakebed.errors import near, suggestion
 from lakebed.templates.literal import literal, mask_escapes, reserved_character
-from lakebed.templates.template_names import STRATEGY_TESTS
+from lakebed.templates.template_names import RANGE, STRATEGY_TESTS
 
 JsonValues = Mapping[str, Any]  # TemplateValues as JSON
 _NONE_GIVEN = object()
@@ -79,6 +79,7 @@ def bindings(values: JsonValues) -> dict[str, Any]:
         "watermark": _watermark("watermark", values["watermark"]),
         "watermark_value": _watermark("watermark_value", values["watermark_value"], mask_escapes),
         "run_started_at": values["run_started_at"],
+        **{word: _bound(word, values[word]) for word in sorted(RANGE)},
         "config": _Settings(values["config"]),
     }
 
@@ -114,6 +115,14 @@ def _present(word: str, value: str | None, why: str) -> object:
         return value
     guard = "Guard it with {% if is_incremental() %} … {% endif %}."
     hint = f"{word} has no value in this run: {why}. {guard}"
+    return WordWithoutValue(hint, name=word, exc=TemplateFault)
+
+
+def _bound(word: str, value: str | None) -> object:
+    if value is not None:
+        return value
+    advice = "Give --start and --end, or guard it with {% if batch_start %} … {% endif %}."
+    hint = f"{word} has no value in this run: it was given no range. {advice}"
     return WordWithoutValue(hint, name=word, exc=TemplateFault)
 
 

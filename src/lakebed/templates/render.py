@@ -12,7 +12,8 @@ class TemplateValues:
 
     `refs` are by name as written; `zones` by name and pattern. `this`, `watermark` (a typed SQL
     literal) and `watermark_value` (text, not yet escaped) are None until the table has rows to
-    compare with. A value of `vars` is inserted as text; `|literal` makes it an SQL literal.
+    compare with. `batch_start` and `batch_end` (typed literals) are None unless a backfill gives a
+    range. A value of `vars` is inserted as text; `|literal` makes it an SQL literal.
     """
 
     refs: Mapping[str, str]
@@ -25,6 +26,8 @@ class TemplateValues:
     run_started_at: str
     vars: Mapping[str, Any]
     config: Mapping[str, Any]
+    batch_start: str | None = None
+    batch_end: str | None = None
 
     def as_json(self) -> str:
         """The values as JSON, for rendering here or in another process; dates and the like become

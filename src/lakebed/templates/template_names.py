@@ -11,7 +11,8 @@ STRATEGY_TESTS = {
 READS = frozenset({"ref", "landing_zone"})
 QUESTIONS = frozenset({"is_incremental", *STRATEGY_TESTS})
 FUNCTIONS = READS | QUESTIONS | {"var"}
-VALUES = frozenset({"this", "watermark", "watermark_value", "run_started_at"})
+RANGE = frozenset({"batch_start", "batch_end"})  # what a backfill gives
+VALUES = frozenset({"this", "watermark", "watermark_value", "run_started_at"}) | RANGE
 OURS = FUNCTIONS | VALUES | {"config"}
 JINJAS = frozenset(
     {"loop", "range", "dict", "namespace", "cycler", "joiner", "caller", "varargs", "kwargs"}

@@ -98,7 +98,9 @@ class BuildProgress:
         with self._lock:
             files, size, _ = self._batches.get(str(table), (0, 0, ""))
             files, size = files + line.files, size + line.bytes
-            told = f"{number} of {of} batches, {files:,} files, {size / 1_000_000:,.0f} MB"
+            told = f"{number} of {of} batches"
+            if files:  # a backfill has none
+                told += f", {files:,} files, {size / 1_000_000:,.0f} MB"
             self._batches[str(table)] = files, size, f" ({told})"
             self._redraw()
 

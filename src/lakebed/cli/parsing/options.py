@@ -58,8 +58,31 @@ BatchOption = Annotated[
         "--batch", metavar="KEY=VALUE", help="Only this batch of a source: year=2020; repeatable."
     ),
 ]
+StartOption = Annotated[
+    str | None,
+    typer.Option(
+        "--start", metavar="VALUE", help="Backfill from this date, time or integer on; with --end."
+    ),
+]
+EndOption = Annotated[
+    str | None, typer.Option("--end", metavar="VALUE", help="Backfill up to here; exclusive.")
+]
+ChunkOption = Annotated[
+    str | None,
+    typer.Option(
+        "--chunk",
+        metavar="SIZE",
+        help=(
+            "How much of a backfill is published at once: hour, day, week, month, year, or a count"
+            " of integers. Default: month."
+        ),
+    ),
+]
 ForceOption = Annotated[
-    bool, typer.Option("--force", help="Write batches of a source even if they are unchanged.")
+    bool,
+    typer.Option(
+        "--force", help="Write batches even if they are unchanged, or a backfill has done them."
+    ),
 ]
 ReleasedOption = Annotated[
     bool, typer.Option("--released", help="Use the newest releases instead of the drafts.")

@@ -24,8 +24,8 @@ class BadSource(ValueError):
 
 _NOT_WITH_SOURCE = (
     "merge_strategy", "unique_key", "watermark_column", "lookback", "partition_column",
-    "scd_valid_from", "scd_valid_to", "scd_close_absent", "archive_landing_zones",
-    "one_file_a_run", "on_empty",
+    "batch_column", "scd_valid_from", "scd_valid_to", "scd_close_absent",
+    "archive_landing_zones", "one_file_a_run", "on_empty",
 )  # fmt: skip
 OWN_FOLDER = "{} is where Lakebed keeps its own files: those of tables and of landing zones."
 OTHER_FOLDER = "Keep source files in another folder: nothing there is ever moved or removed."

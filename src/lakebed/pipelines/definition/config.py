@@ -122,6 +122,13 @@ class PipelineConfig(BaseModel):
     partition_column: str | None = Field(
         default=None, description="column by whose values the strategy snapshot replaces rows"
     )
+    batch_column: str | None = Field(
+        default=None,
+        description=(
+            "date, time or integer column over which a backfill (`run --start --end`) runs; unset:"
+            " the one that partition_by divides by time, partition_column or watermark_column"
+        ),
+    )
     partition_by: Annotated[tuple[_Partition, ...], BeforeValidator(_as_list)] = Field(
         default=(),
         description=(
@@ -181,14 +188,16 @@ class PipelineConfig(BaseModel):
         default=0,
         ge=0,
         le=100,
-        description="how often a failed run is tried again; 3 for the batches of a source",
+        description=(
+            "how often a failed run is tried again; 3 for batches of a source or a backfill"
+        ),
     )
     retry_delay_seconds: float = Field(
         default=30,
         ge=0,
         description=(
-            "wait before the first retry; doubled for each further one. For batches of a source: 1,"
-            " and as much more for each"
+            "wait before the first retry; doubled for each further one. For batches of a source"
+            " or a backfill: 1, and as much more for each"
         ),
     )
     retry_delay_ms: float | None = Field(default=None, ge=0, description="the same in milliseconds")
@@ -238,18 +247,22 @@ class PipelineConfig(BaseModel):
             return "append"
         return "sync" if self.merge_strategy == "full_refresh" else "fail"
 
-    @property
-    def retries(self) -> int:
-        unset = self.source and "max_retries" not in self.model_fields_set
-        return _BATCH_RETRIES if unset else self.max_retries
-
     def retry_delay(self, attempt: int) -> float:
         """Seconds to wait after the attempt with this number, from 1 on."""
+        return float(self._delay(self.retry_delay_seconds) * 2 ** (attempt - 1))
+
+    @property
+    def batch_retries(self) -> int:
+        """How often a batch of a source or of a backfill is tried again."""
+        return self.max_retries if "max_retries" in self.model_fields_set else _BATCH_RETRIES
+
+    def batch_retry_delay(self, attempt: int) -> float:
+        """Seconds to wait after an attempt at a batch."""
         given = "retry_delay_seconds" in self.model_fields_set
-        seconds = self.retry_delay_seconds if given or not self.source else _BATCH_DELAY
-        if self.retry_delay_ms is not None:
-            seconds = self.retry_delay_ms / 1000
-        return float(seconds * attempt if self.source else seconds * 2 ** (attempt - 1))
+        return self._delay(self.retry_delay_seconds if given else _BATCH_DELAY) * attempt
+
+    def _delay(self, seconds: float) -> float:
+        return seconds if self.retry_delay_ms is None else self.retry_delay_ms / 1000
 
     @property
     def renames(self) -> Renames:

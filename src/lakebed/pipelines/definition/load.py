@@ -215,7 +215,7 @@ def _reads(
         return "source", (), (), frozenset()
     if kind == "python":
         code = read_python_inputs(source, where=where)
-        return code.style, code.refs, code.zones, frozenset({"watermark"})
+        return code.style, code.refs, code.zones, code.names | {"watermark"}
     template = read_declarations(source, where=where)
     return "sql", template.refs, template.zones, template.names
 

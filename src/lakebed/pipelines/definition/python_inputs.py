@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lakebed.errors import BadPipeline
 from lakebed.pipelines.definition.spec import Style
-from lakebed.templates import TemplateRead
+from lakebed.templates import RANGE, TemplateRead
 
 _READS = ("ref", "landing_zone")
 _DUCKDB_NAMES = {"conn", "duckdb_conn"}
@@ -18,6 +18,7 @@ class PythonInputs:
     style: Style
     refs: tuple[TemplateRead, ...]
     zones: tuple[TemplateRead, ...]
+    names: frozenset[str] = frozenset()  # of values that only some runs have
 
 
 def read_python_inputs(source: str, *, where: str) -> PythonInputs:
@@ -41,7 +42,18 @@ def read_python_inputs(source: str, *, where: str) -> PythonInputs:
         _style(tree, where),
         refs=tuple(call for name, call in found if name == "ref"),
         zones=tuple(call for name, call in found if name == "landing_zone"),
+        names=RANGE & frozenset(map(_word, ast.walk(tree))),
     )
+
+
+def _word(node: ast.AST) -> str:
+    """The word that a node may name a value by: `batch_start`, `context.batch_start`,
+    `context["batch_start"]`.
+    """
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
+            return name
+    return ""
 
 
 def _reading_function(function: ast.expr) -> str | None:

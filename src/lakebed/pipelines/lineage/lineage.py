@@ -9,9 +9,10 @@ from lakebed.errors import UsageError
 from lakebed.names import CATALOG, TableName, spark_identifier
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.compile import zone_view
+from lakebed.pipelines.planning.sql_value import STAND_IN
 from lakebed.ports import RunRecord
 from lakebed.sql import ColumnSource, check_query, column_lineage
-from lakebed.templates import TemplateValues, render
+from lakebed.templates import RANGE, TemplateValues, render
 
 Specs = Mapping[TableName, PipelineSpec]
 Kind = Literal["zone", "table", "view", "source"]
@@ -151,7 +152,10 @@ def trace_columns(
 
 
 def unpinned(spec: PipelineSpec, vars: Mapping[str, Any]) -> TemplateValues:
-    """Template values as in a first run, without pins: lineage is about names."""
+    """Template values as in a first run, without pins: lineage is about names. A pipeline that uses
+    a range has one.
+    """
+    bound = STAND_IN.literal if spec.names & RANGE else None
     return TemplateValues(
         refs={ref.text: ref.table.spark for ref in spec.refs},
         zones={
@@ -160,12 +164,14 @@ def unpinned(spec: PipelineSpec, vars: Mapping[str, Any]) -> TemplateValues:
         },
         this=spec.table.spark,
         is_incremental=False,
-        strategy=spec.strategy.strategy,
+        strategy=spec.config.merge_strategy,
         watermark_value=None,
         watermark=None,
         run_started_at=datetime.now(UTC).isoformat(" "),
         vars=vars,
         config=spec.config.model_dump(mode="json"),
+        batch_start=bound,
+        batch_end=bound,
     )
 
 

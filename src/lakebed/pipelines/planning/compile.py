@@ -13,7 +13,7 @@ from lakebed.names import CATALOG, TableName, ZoneName, spark_identifier
 from lakebed.pipelines.definition.spec import PipelineSpec, Ref
 from lakebed.pipelines.planning.pin_inputs import Specs, UnpublishedInput
 from lakebed.pipelines.planning.pins import Pins, TargetTable
-from lakebed.pipelines.planning.watermark import Watermark
+from lakebed.pipelines.planning.sql_value import SqlValue
 from lakebed.quality import Gate
 from lakebed.sql import CheckedQuery, check_query, refuse_bare_count
 from lakebed.tables import at_snapshot, projection
@@ -42,7 +42,7 @@ class TemplateContext:
     pins: Pins
     target: TargetTable
     built: Mapping[TableName, UnpublishedInput]
-    watermark: Watermark | None
+    watermark: SqlValue | None
     started_at: datetime  # when the build started, in the lake's time zone
     vars: Mapping[str, Any]
     part: int = 0  # the number of the batch; 0 if all files are one batch
@@ -159,6 +159,7 @@ def _values(
 ) -> TemplateValues:
     incremental = context.is_incremental and spec is context.spec
     mark = context.watermark if incremental else None
+    chunk = context.pins.chunk if spec is context.spec else None
     return TemplateValues(
         refs={ref.text: relation(ref.table, context) for ref in refs},
         zones={
@@ -167,12 +168,14 @@ def _values(
         },
         this=this,
         is_incremental=incremental,
-        strategy=spec.strategy.strategy,
+        strategy=spec.config.merge_strategy,
         watermark_value=mark.text if mark else None,
         watermark=mark.literal if mark else None,
         run_started_at=context.started_at.isoformat(" "),
         vars=context.vars,
         config=spec.config.model_dump(mode="json"),
+        batch_start=chunk.start.literal if chunk else None,
+        batch_end=chunk.end.literal if chunk else None,
     )
 
 

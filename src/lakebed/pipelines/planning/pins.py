@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from lakebed.batches.chunks import Kind
 from lakebed.names import TableName, ZoneName
+from lakebed.pipelines.planning.sql_value import SqlValue
 from lakebed.ports import (
     MAIN,
     ColumnAlias,
@@ -80,6 +82,21 @@ class SourceBatch:
 
 
 @dataclass(frozen=True)
+class Chunk:
+    """One chunk of a backfill: the range that the pipeline computes and whose rows it replaces."""
+
+    label: str
+    where: str  # Spark SQL that is true for its rows
+    start: SqlValue
+    end: SqlValue  # exclusive
+    kind: Kind
+    config: str = ""  # digest of what was asked for
+    digest: str = ""
+    files: tuple[FileInfo, ...] = ()
+    bytes: int = 0
+
+
+@dataclass(frozen=True)
 class Pins:
     """What a run reads, as of one moment."""
 
@@ -97,6 +114,12 @@ class Pins:
     )  # column names of inputs, where known
     given: str = ""  # digest of the variables and of the zones' settings
     source_batch: SourceBatch | None = None
+    chunk: Chunk | None = None
+
+    @property
+    def replaced(self) -> SourceBatch | Chunk | None:
+        """The batch that this publication replaces, one of several of its run."""
+        return self.source_batch or self.chunk
 
     @property
     def branch(self) -> str:

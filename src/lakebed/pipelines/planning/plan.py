@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.planning.backfills.plan import BackfillPlan
 from lakebed.pipelines.planning.hidden_tables import hidden_table, replay_table, staged_table
 from lakebed.pipelines.planning.pins import Pins, TargetTable
 from lakebed.pipelines.planning.run_decision import decide_run
@@ -43,6 +44,7 @@ class RunPlan(Plan[RunStep]):
 
     table: TableName
     run_id: str
+    backfill: BackfillPlan | None = None  # of a range
     source: SourcePlan | None = None  # of a pipeline that reads files by a pattern
 
 

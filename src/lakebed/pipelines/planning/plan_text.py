@@ -39,6 +39,7 @@ _STRATEGIES = {
     "full_refresh": "replace all rows",
     "overwrite_where": "replace the rows that match the condition",
     "replace_batch": "replace the rows of the batch",
+    "replace_range": "replace the rows of the range",
     "incremental": "insert new keys and update existing ones",
     "append_only": "add the rows",
     "delete_insert": "replace all rows of the arriving keys",

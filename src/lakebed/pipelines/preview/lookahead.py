@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from lakebed.errors import UsageError
 from lakebed.names import TableName
 from lakebed.pipelines.options import RunOptions
+from lakebed.pipelines.planning.backfills.look import look_at_backfill
+from lakebed.pipelines.planning.backfills.plan import plan_backfill
 from lakebed.pipelines.planning.compile import (
     CompiledQuery,
     TemplateContext,
@@ -20,7 +22,7 @@ from lakebed.pipelines.planning.plan import RunPlan, plan_run
 from lakebed.pipelines.planning.sources.look import look_at_source
 from lakebed.pipelines.planning.sources.plan import plan_source
 from lakebed.pipelines.planning.sql_check import check_queries, columns_after, columns_ahead
-from lakebed.pipelines.planning.watermark import STAND_IN, Watermark
+from lakebed.pipelines.planning.sql_value import STAND_IN, SqlValue
 from lakebed.pipelines.preview.preview import template_context
 from lakebed.pipelines.services import RunServices
 
@@ -47,7 +49,7 @@ class Lookahead:
             specs, services, options, {table: UnpublishedInput(table, None) for table in missing}
         )
 
-    def context_of(self, table: TableName, *, mark: Watermark | None = None) -> TemplateContext:
+    def context_of(self, table: TableName, *, mark: SqlValue | None = None) -> TemplateContext:
         """What a run of this table would see once the runs before it are done."""
         found = template_context(
             self.specs[table], self.specs, self.services, self.options, built=self.absent, mark=mark
@@ -60,6 +62,8 @@ class Lookahead:
         """What a run would do; raises if it could not run."""
         if self.specs[table].kind == "source":
             return self._source_plan(table)
+        if self.options.is_backfill:
+            return self._backfill_plan(table)
         context = self.context_of(
             table, mark=STAND_IN if self.specs[table].config.watermark_column else None
         )
@@ -79,6 +83,20 @@ class Lookahead:
         with look_at_source(spec, self.services, self.options) as look:
             source = plan_source(spec, look)
         return RunPlan(table=table, run_id="", reason=source.reason, source=source)
+
+    def _backfill_plan(self, table: TableName) -> RunPlan:
+        spec = self.specs[table]
+        look, context = look_at_backfill(spec, self.services, self.options), self.context_of(table)
+        strategy, chunk = look.pinned(spec, next(iter(look.chunks)))
+        context = replace(
+            context,
+            spec=replace(spec, strategy=strategy),
+            pins=replace(context.pins, chunk=chunk),
+            watermark=None,
+        )
+        self.columns[table] = columns_after(context, check_queries(context))
+        backfill = plan_backfill(look)
+        return RunPlan(table=table, run_id="", reason=backfill.reason, backfill=backfill)
 
     def compile(self, table: TableName) -> tuple[CompiledQuery, ...]:
         """The SQL of a pipeline and of its gates, over what a run would pin now."""

@@ -16,8 +16,8 @@ from lakebed.pipelines.planning.pins import SourceBatch
 from lakebed.pipelines.planning.plan import RunPlan
 from lakebed.pipelines.planning.sources.look import look_at_source
 from lakebed.pipelines.planning.sql_check import python_sources, registered_functions
+from lakebed.pipelines.planning.sql_value import SqlValue
 from lakebed.pipelines.planning.steps import OpenZone
-from lakebed.pipelines.planning.watermark import Watermark
 from lakebed.pipelines.running.active_run import ActiveRun, open_run
 from lakebed.pipelines.running.begin import closing, logger_of, watermark
 from lakebed.pipelines.running.steps import calculate
@@ -45,7 +45,7 @@ def template_context(
     options: RunOptions,
     *,
     built: Mapping[TableName, UnpublishedInput],
-    mark: Watermark | None = None,
+    mark: SqlValue | None = None,
 ) -> TemplateContext:
     """What a run would see if it started now.
 

@@ -10,6 +10,7 @@ from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.loading import LoadedPipelines, load_pipelines, require_released_inputs
 from lakebed.pipelines.options import RunOptions
+from lakebed.pipelines.planning.fitting_options import require_fitting_options
 from lakebed.pipelines.planning.plan import RunPlan
 from lakebed.pipelines.preview.lookahead import Lookahead
 from lakebed.pipelines.preview.preview import Preview, preview, run_gates
@@ -49,6 +50,7 @@ def plan_selected(options: RunOptions, services: RunServices) -> tuple[RunPlan, 
     loaded = load_pipelines(services, released=options.released)
     tables = loaded.selected(options.select, options.exclude)
     require_released_inputs(tables, loaded, services)
+    require_fitting_options([loaded.specs[table] for table in tables], options)
     ahead = Lookahead.of(loaded.specs, services, options)
     return tuple(map(ahead.plan, tables))
 

@@ -17,12 +17,12 @@ from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.lineage.lineage import Schemas, logical_names, unpinned
 from lakebed.pipelines.planning.known_zones import require_known_zones
 from lakebed.pipelines.planning.sql_check import added_columns, registered_functions
-from lakebed.pipelines.planning.watermark import STAND_IN
+from lakebed.pipelines.planning.sql_value import STAND_IN
 from lakebed.pipelines.releases.load import draft_tables, load_released
 from lakebed.pipelines.services import RunServices
 from lakebed.settings import Document
 from lakebed.sql import CheckedQuery, check_query, column_lineage, refuse_bare_count
-from lakebed.templates import TemplateValues, read_annotations, render
+from lakebed.templates import RANGE, TemplateValues, read_annotations, render
 
 _PYTHON = "pipeline.py"
 _ORDERING = re.compile(r"\s+(asc|desc|nulls\s+(first|last))\b", re.IGNORECASE)
@@ -99,13 +99,29 @@ def _require_known_refs(spec: PipelineSpec, services: RunServices) -> None:
 
 
 def _template_values(spec: PipelineSpec, vars: Mapping[str, Any]) -> Iterator[TemplateValues]:
-    """Template values for a first run, and for a later one."""
+    """Template values for a first run, and for a later one; before them for a backfill, if the
+    pipeline can have one.
+    """
     first = unpinned(spec, vars)
+    if spec.names & RANGE:
+        yield first
+        first = replace(first, batch_start=None, batch_end=None)
+        if _needs_range(spec, first):
+            return
     yield first
     if spec.strategy.accepts_partial_batches:
         yield replace(
             first, is_incremental=True, watermark_value=STAND_IN.text, watermark=STAND_IN.literal
         )
+
+
+def _needs_range(spec: PipelineSpec, values: TemplateValues) -> bool:
+    """Whether the query has no text without a range: such a pipeline is only ever backfilled."""
+    try:
+        _ = render(spec.source, values, where=spec.file) if spec.kind == "sql" else None
+    except BadPipeline as error:
+        return any(error.what.startswith(f"{name} has no value") for name in RANGE)
+    return False
 
 
 @dataclass(frozen=True)
@@ -214,7 +230,7 @@ def _check_columns(spec: PipelineSpec, texts: Texts, columns: tuple[str, ...]) -
 def _named(spec: PipelineSpec) -> Iterator[_Named]:
     config = spec.config
     yield from (_Named("unique_key", name) for name in config.unique_key)
-    for setting in ("watermark_column", "partition_column"):
+    for setting in ("watermark_column", "partition_column", "batch_column"):
         if name := getattr(config, setting):
             yield _Named(setting, name)
     yield from (_Named("partition_by", field.column) for field in config.partition_by)

@@ -18,7 +18,8 @@ from lakebed.pipelines.planning.pin_inputs import UnpublishedInput, pin_inputs
 from lakebed.pipelines.planning.pins import Pins, TargetTable
 from lakebed.pipelines.planning.plan import RunPlan, plan_manual_change, plan_run
 from lakebed.pipelines.planning.sql_check import check_queries, python_sources, registered_functions
-from lakebed.pipelines.planning.watermark import Watermark, watermark_of
+from lakebed.pipelines.planning.sql_value import SqlValue
+from lakebed.pipelines.planning.watermark import watermark_of
 from lakebed.pipelines.running.active_run import ActiveRun, open_run
 from lakebed.pipelines.running.builds.build_request import Build
 from lakebed.pipelines.running.heal import heal, undo_failed_run
@@ -110,7 +111,7 @@ def _plan(spec: PipelineSpec, pins: Pins, target: TargetTable, options: RunOptio
 
 def watermark(
     spec: PipelineSpec, pins: Pins, target: TargetTable, services: RunServices
-) -> Watermark | None:
+) -> SqlValue | None:
     """The newest value of the watermark column; None if the pipeline does not use it, or there is
     none.
     """

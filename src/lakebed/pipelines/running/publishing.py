@@ -6,7 +6,7 @@ from dataclasses import replace
 from lakebed.errors import BadPipeline, FileMissing, RunFailed
 from lakebed.landing import content_digests, is_archived, require_unchanged
 from lakebed.pipelines.planning.compile import compile_view
-from lakebed.pipelines.planning.pins import SourceBatch
+from lakebed.pipelines.planning.pins import Chunk, SourceBatch
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.steps.archiving import taken
 from lakebed.pipelines.running.steps.gates import require_gates_passed
@@ -63,12 +63,12 @@ def publication_records(run: ActiveRun) -> PublicationRecords:
         ended_at=run.services.now(),
         message="nothing changed" if progress.unchanged else progress.record.message,
     )
-    if run.context.pins.source_batch:
-        progress.record = with_batch(progress.record, run.context.pins.source_batch, progress.due)
+    if run.context.pins.replaced:
+        progress.record = with_batch(progress.record, run.context.pins.replaced, progress.due)
     return PublicationRecords((progress.record,), taken(run), types=learned(run))
 
 
-def with_batch(record: RunRecord, batch: SourceBatch, due: BatchRun | None) -> RunRecord:
+def with_batch(record: RunRecord, batch: SourceBatch | Chunk, due: BatchRun | None) -> RunRecord:
     """The record of a run that goes on, with one more batch. What it did to the table's columns is
     published, so that nobody restores the former ones.
     """

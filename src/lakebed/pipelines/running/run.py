@@ -97,9 +97,9 @@ def _mark(runs: Sequence[ActiveRun], reached: Literal["tried", "done"]) -> None:
 
 def finish(run: ActiveRun) -> None:
     """The steps after publishing. Each can be repeated: the next run does what a crash or a failure
-    left undone. After one batch of a source the run goes on.
+    left undone. After one batch of several the run goes on.
     """
-    if run.context.pins.source_batch:
+    if run.context.pins.replaced:
         return
     progress, services = run.progress, run.services
     message = progress.record.message if run.plan.steps else run.plan.reason

@@ -61,11 +61,12 @@ class Verdict:
 
 @dataclass(frozen=True)
 class BatchRun:
-    """What a run did about one batch of a source."""
+    """What a run did about one batch of a source or of a backfill."""
 
     label: str
     state: Literal["success", "failed"]
-    reason: str  # why it was due: new, changed, settings, forced, gone; or unreadable
+    # why it was due: new, changed, settings, forced, gone, backfill; or unreadable
+    reason: str
     files: int = 0
     bytes: int = 0
     rows: int | None = None
@@ -102,11 +103,14 @@ class RunRecord:
     snapshot: int | None = None  # what was published; None: nothing changed
     moment: datetime | None = None  # the one time used in what it wrote; None: when it started
     asked_at: datetime | None = None  # when it was requested: one time for all runs of a build
-    given: str = ""  # digest of its variables and of how its zones were to be read
+    # digest of its variables and of how its zones were to be read; of a backfill, of what was asked
+    given: str = ""
     left_schema: int | None = None  # the table's schema after the run
     altered_from: str = ""  # of an ALTER: the table's metadata file before it
     message: str = ""
-    batches: tuple[BatchRun, ...] = ()  # of a source, in the order in which they ran
+    backfill: str = ""  # its column, range and chunks
+    # of a source or a backfill, in the order in which they ran
+    batches: tuple[BatchRun, ...] = ()
     metrics: Mapping[str, float] = field(default_factory=dict)
     error: Mapping[str, str] = field(default_factory=dict)
 

@@ -18,6 +18,7 @@ from lakebed.tables.merging.strategies import (
     InsertOverwrite,
     OverwriteWhere,
     ReplaceBatch,
+    ReplaceRange,
     Scd2,
     SoftDelete,
     Strategy,
@@ -63,7 +64,7 @@ def write_statement(
     """
     batch = _Batch(target, staged, tuple(columns), now, repeats, since)
     match strategy:
-        case FullRefresh() | OverwriteWhere() | ReplaceBatch() | AppendOnly():
+        case FullRefresh() | OverwriteWhere() | ReplaceBatch() | ReplaceRange() | AppendOnly():
             return None
         case Incremental():
             return _incremental(strategy, batch)

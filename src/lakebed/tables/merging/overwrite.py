@@ -11,7 +11,9 @@ from typing import Any
 from lakebed.errors import BadBatch
 from lakebed.names import spark_identifier
 from lakebed.ports import Field
+from lakebed.tables.merging.merge import same_key
 from lakebed.tables.merging.row_equality import comparable, free_name
+from lakebed.tables.merging.strategies import ReplaceRange
 
 EXAMPLES = 5
 _LONGEST = 200  # characters of a condition or an example
@@ -85,8 +87,42 @@ def _outside(where: str) -> str:
     return f"NOT coalesce((\n{where}\n), FALSE)"
 
 
+def keys_elsewhere_query(strategy: ReplaceRange, *, target: str, staged: str) -> str:
+    """A query for some arriving keys that rows of the table outside of the range have: `example`
+    (the key as JSON), and in how many `rows`.
+    """
+    keys = ", ".join(map(spark_identifier, strategy.keys))
+    return (
+        f"SELECT to_json(struct({keys})) AS example, count(*) AS rows FROM (SELECT {keys} FROM"
+        f" {target} WHERE {_outside(strategy.where)}) t\nLEFT SEMI JOIN {staged} s ON"
+        f" {same_key(strategy.keys)} GROUP BY {keys} ORDER BY rows DESC, example LIMIT {EXAMPLES}"
+    )
+
+
+def refuse_keys_elsewhere(
+    strategy: ReplaceRange, examples: Sequence[Mapping[str, Any]], *, table: str
+) -> None:
+    """Raise for arriving keys that the table has outside of the range, naming some of them."""
+    shown = ", ".join(_short(one["example"]) for one in examples)
+    raise BadBatch(
+        f"the range brings keys ({', '.join(strategy.keys)}) that rows of the table outside of it"
+        f" have, too: {shown}.",
+        where=table,
+        safe="The table is unchanged.",
+        next=(
+            f"Backfill over a column that never changes for a key, unlike {strategy.column}: set"
+            " batch_column; or rebuild the table (--full-refresh)."
+        ),
+    )
+
+
 def refuse_outside(
-    outside: int, examples: Sequence[Mapping[str, Any]], *, where: str, table: str
+    outside: int,
+    examples: Sequence[Mapping[str, Any]],
+    *,
+    where: str,
+    table: str,
+    next: str = "Leave such rows out, or widen the condition.",
 ) -> None:
     """Raise for rows outside of the condition, naming some of them."""
     shown = ", ".join(f"{_short(one['example'])} ({one['rows']}×)" for one in examples)
@@ -95,7 +131,7 @@ def refuse_outside(
         f"{outside} {are} outside of what is replaced ({_short(where)}): {shown}.",
         where=table,
         safe="The table is unchanged.",
-        next="Leave such rows out, or widen the condition.",
+        next=next,
     )
 
 

@@ -87,6 +87,39 @@ class ReplaceBatch(_Strategy):
         return True
 
 
+class ReplaceRange(_Strategy):
+    """The rows of a range are replaced, as if the pipeline had built them there; others stay. For
+    backfills only.
+    """
+
+    strategy: Literal["replace_range"] = "replace_range"
+    where: str  # in Spark's SQL
+    column: str
+    unique_key: tuple[str, ...] = ()
+    watermark_column: str | None = None
+    keeps_one_row: bool = False  # of each key
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return self.unique_key
+
+    @property
+    def order(self) -> str | None:
+        return self.watermark_column
+
+    @property
+    def one_row_per_key(self) -> bool:
+        return self.keeps_one_row
+
+    @property
+    def accepts_partial_batches(self) -> bool:
+        return False
+
+    @property
+    def replaces_rows(self) -> bool:
+        return True
+
+
 class AppendOnly(_Strategy):
     """The result is added; a retry adds once."""
 
@@ -181,6 +214,7 @@ Strategy = (
     FullRefresh
     | OverwriteWhere
     | ReplaceBatch
+    | ReplaceRange
     | AppendOnly
     | Incremental
     | DeleteInsert

@@ -38,7 +38,7 @@ def attempt_until(build: Build, spec: PipelineSpec) -> Outcome:
         aside, error = (*aside, *outcome.record.set_aside), outcome.error
         if error and error.overtaken and rebuilds < REBUILDS and not _rows_are_gone(build):
             rebuilds += 1
-        elif error and error.retryable and retries < spec.config.retries:
+        elif error and error.retryable and retries < spec.config.max_retries:
             retries += 1
             build.sleep(min(spec.config.retry_delay(retries), LONGEST_DELAY))
         else:

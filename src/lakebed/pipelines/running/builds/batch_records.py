@@ -1,4 +1,4 @@
-"""The record of a run of a source. Pure."""
+"""The record of a run of a source or a backfill. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -40,7 +40,7 @@ def finished_record(
     *,
     due: int,
     unchanged: int,
-    source_bytes: int,
+    source_bytes: int | None,
     seconds: float,
     now: datetime,
     head: Mapping[str, str],
@@ -48,10 +48,13 @@ def finished_record(
 ) -> RunRecord:
     """The record at the end; `head` is the summary of the table's newest snapshot, `failed` what
     gates found in batches that were not published.
+
+    A backfill has no `source_bytes`, and no metrics of files.
     """
     done = [batch for batch in record.batches if batch.state == "success"]
     left = due - len(record.batches)
-    message = f"{len(done)} batches written, {unchanged} unchanged"
+    kept = "done before" if source_bytes is None else "unchanged"
+    message = f"{len(done)} batches written, {unchanged} {kept}"
     message += f", {len(errors)} failed" if errors else ""
     message += f", {left} left to the next run" if left else ""
     stored = int(head.get("total-files-size", 0))
@@ -60,10 +63,14 @@ def finished_record(
         state="failed" if errors or left else "success",
         ended_at=now,
         rows=_rows(done, head),
-        files={"source": sum(batch.files for batch in done)},
+        files={} if source_bytes is None else {"source": sum(batch.files for batch in done)},
         message=message,
         verdicts=(*record.verdicts, *failed[:_SHOWN]),
-        metrics=metrics(done, stored=stored, source_bytes=source_bytes, seconds=seconds),
+        metrics=(
+            {}
+            if source_bytes is None
+            else metrics(done, stored=stored, source_bytes=source_bytes, seconds=seconds)
+        ),
         error=_error(errors, due) if errors else _interrupted() if left else {},
     )
 

@@ -1,31 +1,23 @@
-"""A run of a source: batch by batch, each published by itself, all of them in one record."""
+"""A run of a source or a backfill: batch by batch, each published by itself, all of them in one
+record.
+"""
 
 import logging
 import time
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from hashlib import sha256
 
 from lakebed.batches.changes import DueBatch
-from lakebed.batches.keys import condition, read_label
 from lakebed.errors import LakebedError, LeaseLost, OutcomeUnknown
 from lakebed.names import new_run_id
-from lakebed.pipelines.definition.batch_source import config_digest
 from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.planning.compile import TemplateContext
-from lakebed.pipelines.planning.pin_inputs import pin_inputs
-from lakebed.pipelines.planning.pins import SourceBatch
-from lakebed.pipelines.planning.plan import plan_run
+from lakebed.pipelines.planning.backfills.look import BackfillLook, look_at_backfill
 from lakebed.pipelines.planning.sources.look import SourceLook, bad_key, look_at_source
 from lakebed.pipelines.planning.sources.plan import warnings_of
-from lakebed.pipelines.planning.sql_check import (
-    check_queries,
-    python_sources,
-    registered_functions,
-)
-from lakebed.pipelines.running.active_run import ActiveRun, open_run
-from lakebed.pipelines.running.begin import NOTHING_BUILT, closing, logger_of
+from lakebed.pipelines.running.active_run import ActiveRun
+from lakebed.pipelines.running.begin import closing, logger_of
 from lakebed.pipelines.running.builds.batch_records import (
     batch_metrics,
     failed_line,
@@ -33,24 +25,25 @@ from lakebed.pipelines.running.builds.batch_records import (
     refused_line,
     without_repeats,
 )
+from lakebed.pipelines.running.builds.begin_batch import begin_batch, publication_id
 from lakebed.pipelines.running.builds.build_request import Build, hold_table
 from lakebed.pipelines.running.builds.run_records import record_not_begun
 from lakebed.pipelines.running.failure import recording_failure
 from lakebed.pipelines.running.heal import heal
 from lakebed.pipelines.running.run import prepare, publish_runs
 from lakebed.ports import BatchRun, RemoveRef, RunRecord, Verdict
-from lakebed.tables import HeldLease, ReplaceBatch, amend
+from lakebed.tables import HeldLease, amend
 
 REBUILDS = 3
 
 
 @dataclass
-class _SourceRun:
-    """A run of a source in progress: the record grows with each batch."""
+class _BatchedRun:
+    """Such a run in progress: the record grows with each batch."""
 
     build: Build
     spec: PipelineSpec
-    look: SourceLook
+    look: SourceLook | BackfillLook
     held: HeldLease
     record: RunRecord
     log: logging.Logger
@@ -72,14 +65,22 @@ def run_batches(build: Build, spec: PipelineSpec) -> RunRecord:
             heal(spec.table, services, lease=held.require())
             record = _begun(build, spec, run_id)
             services.records.write(record)
-            look = stack.enter_context(look_at_source(spec, services, build.options))
+            look = stack.enter_context(_look(build, spec))
         except LakebedError as error:
             return record_not_begun(build, spec, error, run_id=run_id, attempt=1)
         log = logger_of(run_id, services.log(run_id))
         stack.callback(partial(_close_log, log))
+        if isinstance(look, BackfillLook):
+            record = replace(record, given=look.request, backfill=look.asked)
         inner = replace(build, options=options)
-        run = _SourceRun(inner, spec, look, held, record, log)
+        run = _BatchedRun(inner, spec, look, held, record, log)
         return _run(run)
+
+
+def _look(build: Build, spec: PipelineSpec) -> AbstractContextManager[SourceLook | BackfillLook]:
+    if build.options.is_backfill:
+        return nullcontext(look_at_backfill(spec, build.services, build.options))
+    return look_at_source(spec, build.services, build.options)
 
 
 def _begun(build: Build, spec: PipelineSpec, run_id: str) -> RunRecord:
@@ -89,7 +90,7 @@ def _begun(build: Build, spec: PipelineSpec, run_id: str) -> RunRecord:
         spec.table,
         "running",
         build.services.now(),
-        strategy=spec.strategy_name,
+        strategy="backfill" if build.options.is_backfill else spec.strategy_name,
         release=spec.digest,
         version=spec.version,
         ref=build.options.ref,
@@ -103,19 +104,19 @@ def _close_log(log: logging.Logger) -> None:
         log.removeHandler(handler)
 
 
-def _run(run: _SourceRun) -> RunRecord:
+def _run(run: _BatchedRun) -> RunRecord:
     decision, services = run.look.decision, run.build.services
     _refuse_bad_keys(run)
     for number, due in enumerate(decision.due, start=1):
         if run.build.options.stop.is_set() or _is_over(run):
             break
-        for warning in warnings_of(run.spec, run.look, due.found) if due.found else ():
+        for warning in _warnings(run, due):
             run.log.warning("%s", warning)
         _run_batch(run, due)
         line = run.record.batches[-1]
         told = (line.label or "all", line.seconds, line.files)
         run.log.info("batch %d/%d: %s - %.1f s, %d files", number, len(decision.due), *told)
-        for name, value in batch_metrics(line).items():
+        for name, value in batch_metrics(line).items() if line.files else ():
             run.log.info("metric %s = %s (%s)", name, value, line.label or "all")
         run.build.options.listener.on_batch(run.spec.table, line, number, len(decision.due))
     run.record = finished_record(
@@ -123,7 +124,7 @@ def _run(run: _SourceRun) -> RunRecord:
         run.errors,
         due=len(decision.due) + run.refused,
         unchanged=decision.unchanged,
-        source_bytes=run.look.found.bytes,
+        source_bytes=None if isinstance(run.look, BackfillLook) else run.look.found.bytes,
         seconds=time.monotonic() - run.began,
         now=services.now(),
         head=_head(run),
@@ -137,33 +138,40 @@ def _run(run: _SourceRun) -> RunRecord:
     return run.record
 
 
-def _refuse_bad_keys(run: _SourceRun) -> None:
+def _refuse_bad_keys(run: _BatchedRun) -> None:
     """Files of no batch are reported like batches that fail; a run of chosen batches leaves them to
     others.
     """
-    found = () if run.build.options.batches else run.look.found.bad
-    for bad in found:
-        error = bad_key(bad, run.look.source)
+    look = run.look
+    if isinstance(look, BackfillLook) or run.build.options.batches:
+        return
+    for bad in look.found.bad:
+        error = bad_key(bad, look.source)
         run.errors[bad.label] = error
         run.log.error("batch %s: %s", bad.label, error)
         line = refused_line(bad, error)
         run.record = replace(run.record, batches=(*run.record.batches, line))
-    run.refused = len(found)
+    run.refused = len(look.found.bad)
 
 
-def _is_over(run: _SourceRun) -> bool:
+def _warnings(run: _BatchedRun, due: DueBatch) -> Iterator[str]:
+    if isinstance(run.look, SourceLook) and due.found:
+        yield from warnings_of(run.spec, run.look, due.found)
+
+
+def _is_over(run: _BatchedRun) -> bool:
     """Whether the last batch failed in a way in which all others would fail."""
     return any(isinstance(error, LeaseLost | OutcomeUnknown) for error in run.errors.values())
 
 
-def _head(run: _SourceRun) -> dict[str, str]:
+def _head(run: _BatchedRun) -> dict[str, str]:
     catalog = run.build.services.placement.catalog
     found = catalog.metadata(catalog.pointers([run.spec.table]).values()).get(run.spec.table)
     head = found.head(run.record.ref) if found else None
     return dict(head.summary) if head else {}
 
 
-def _run_batch(run: _SourceRun, due: DueBatch) -> None:
+def _run_batch(run: _BatchedRun, due: DueBatch) -> None:
     """One batch, again if that may help; the record gets its line either way."""
     config, began = run.spec.config, time.monotonic()
     retries = rebuilds = 0
@@ -172,10 +180,10 @@ def _run_batch(run: _SourceRun, due: DueBatch) -> None:
         error = _attempt(run, due, line)
         if error and error.overtaken and rebuilds < REBUILDS:
             rebuilds += 1
-        elif error and error.retryable and retries < config.retries:
+        elif error and error.retryable and retries < config.batch_retries:
             retries += 1
             run.log.warning("batch %s failed (attempt %d): %s", due.label, retries, error.what)
-            run.build.sleep(config.retry_delay(retries))
+            run.build.sleep(config.batch_retry_delay(retries))
         else:
             break
     seconds = round(time.monotonic() - began, 3)
@@ -190,10 +198,10 @@ def _run_batch(run: _SourceRun, due: DueBatch) -> None:
     run.record = without_repeats(run.record)
 
 
-def _attempt(run: _SourceRun, due: DueBatch, line: BatchRun) -> LakebedError | None:
+def _attempt(run: _BatchedRun, due: DueBatch, line: BatchRun) -> LakebedError | None:
     """One publication of the ordinary protocol; an error is returned, not raised."""
     try:
-        active = _begin(run, due)
+        active = begin_batch(run.build, run.spec, run.look, run.held, run.record, due)
     except LakebedError as error:
         return error
     active.progress.due = line
@@ -212,47 +220,7 @@ def _attempt(run: _SourceRun, due: DueBatch, line: BatchRun) -> LakebedError | N
     return failure.error
 
 
-def publication_id(run_id: str, due: DueBatch) -> str:
-    """One id for each batch of a run; the same after a lost answer."""
-    digest = due.found.digest if due.found else ""
-    whole = sha256(f"{due.label}\n{digest}".encode(errors="surrogatepass")).hexdigest()
-    return f"{run_id}-{whole[:16]}"
-
-
-def _begin(run: _SourceRun, due: DueBatch) -> ActiveRun:
-    build, source = run.build, run.look.source
-    values = due.found.values if due.found else read_label(due.label, source.keys)
-    where = condition(source.keys, values)
-    spec = replace(run.spec, strategy=ReplaceBatch(where=where))
-    files = tuple(run.look.found.files_of(due.found)) if due.found else ()
-    digest = due.found.digest if due.found else ""
-    batch = SourceBatch(due.label, where, files, digest, config_digest(spec.config))
-    services, options = build.services, build.options
-    pins, target = pin_inputs(
-        spec, build.specs, services, options, run_id=run.record.run_id, built=NOTHING_BUILT
-    )
-    pins = replace(pins, source_batch=batch)
-    context = TemplateContext(
-        spec,
-        build.specs,
-        pins,
-        target,
-        NOTHING_BUILT,
-        None,
-        services.local(options.started_at),
-        options.vars,
-        functions=registered_functions(python_sources(build.specs), own_spark=services.own_spark),
-    )
-    if not run.record.batches:
-        check_queries(context)
-    services.records.pin(run.record.run_id, tuple(pins.inputs.values()))
-    record = replace(run.record, base=target.base(options.ref))
-    plan = plan_run(spec, pins, target)
-    now, log = services.now(), logger_of(run.record.run_id, services.log(run.record.run_id))
-    return open_run(services, options, context, plan, run.held, record, timestamp=now, log=log)
-
-
-def _remove_branch(run: _SourceRun, active: ActiveRun) -> None:
+def _remove_branch(run: _BatchedRun, active: ActiveRun) -> None:
     """The next batch opens a branch of the same name."""
     catalog = run.build.services.placement.catalog
     found = catalog.metadata(catalog.pointers([run.spec.table]).values()).get(run.spec.table)

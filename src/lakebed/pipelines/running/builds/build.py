@@ -34,7 +34,7 @@ def run_one(build: Build, table: TableName) -> RunRecord:
     """
     build.options.listener.on_start(table)
     spec = build.specs[table]
-    if spec.kind == "source":
+    if spec.kind == "source" or build.options.is_backfill:
         record = run_batches(build, spec)
         build.options.listener.on_end(record)
         return record

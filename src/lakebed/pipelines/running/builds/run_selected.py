@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from lakebed import errors
 from lakebed.errors import RunFailed, UsageError
 from lakebed.names import TableName
-from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.lineage.artifact_files import read_args, write_artifacts
 from lakebed.pipelines.loading import LoadedPipelines, load_pipelines, require_released_inputs
 from lakebed.pipelines.options import RunListener, RunOptions
+from lakebed.pipelines.planning.fitting_options import require_fitting_options
 from lakebed.pipelines.planning.pin_inputs import require_known_refs
 from lakebed.pipelines.releases import save_drafts
 from lakebed.pipelines.running.builds.build import run_each
@@ -69,29 +69,11 @@ def _load(
     tables = loaded.selected(options.select, options.exclude)
     require_released_inputs(tables, loaded, services)
     require_known_refs(tables, loaded.specs, services)
-    _require_fitting_batches([loaded.specs[table] for table in tables], options)
+    require_fitting_options([loaded.specs[table] for table in tables], options)
     save_drafts(
         {table: loaded.contents[table] for table in tables if table in loaded.contents}, services
     )
     return loaded, tables
-
-
-def _require_fitting_batches(specs: Sequence[PipelineSpec], options: RunOptions) -> None:
-    """Raise for options that do not go with sources, or only with them."""
-    sources = [spec for spec in specs if spec.kind == "source"]
-    if options.together and sources:
-        raise UsageError(
-            "the batches of a source are published one by one, not together with other tables.",
-            where=str(sources[0].table),
-            next="Run it by itself first.",
-        )
-    if (options.batches or options.force) and len(sources) != len(specs):
-        other = next(spec for spec in specs if spec.kind != "source")
-        raise UsageError(
-            "--batch and --force are for pipelines that have a source.",
-            where=str(other.table),
-            next="Name such a pipeline, or use --full-refresh.",
-        )
 
 
 def retry_last(
@@ -112,6 +94,9 @@ def retry_last(
         ),
         full_refresh=args.get("full_refresh", False),
         batches=tuple(args.get("batches", ())),
+        start=args.get("start"),
+        end=args.get("end"),
+        chunk=args.get("chunk"),
         force=args.get("force", False),
         vars=args.get("vars", {}),
         released=last.version is not None,

@@ -5,7 +5,7 @@ from hashlib import sha256
 from lakebed.batches.sidecars import sidecar_folder, write_file_list
 from lakebed.batches.state import BATCH, BatchState, batch_summary
 from lakebed.names import TableName
-from lakebed.pipelines.planning.pins import SourceBatch
+from lakebed.pipelines.planning.pins import Chunk, SourceBatch
 from lakebed.pipelines.running.active_run import ActiveRun
 
 _FANOUT = "write.spark.fanout.enabled"
@@ -18,7 +18,7 @@ def one_file_at_a_time(table: TableName) -> str:
     return f"ALTER TABLE {table.spark} SET TBLPROPERTIES ('{_FANOUT}' = 'false')"
 
 
-def record_batch(run: ActiveRun, batch: SourceBatch) -> None:
+def record_batch(run: ActiveRun, batch: SourceBatch | Chunk) -> None:
     """Let the next commit say which batch it writes, and from which files."""
     files = run.services.placement.files
     folder = sidecar_folder(files, run.table, run.metadata(run.physical_table).location)

@@ -182,7 +182,7 @@ def _as_frame(run: ActiveRun, result: Any) -> Frame:
 
 def _context(run: ActiveRun, bench: LocalSession | None) -> Context:
     context = run.context
-    mark = context.watermark if context.is_incremental else None
+    mark, chunk = context.watermark if context.is_incremental else None, context.pins.chunk
     return Context(
         run_id=run.run_id,
         ref=_refs(run, bench),
@@ -196,6 +196,8 @@ def _context(run: ActiveRun, bench: LocalSession | None) -> Context:
         vars=run.vars,
         config=run.spec.config.model_dump(mode="json"),
         logger=run.log,
+        batch_start=chunk.start.value if chunk else None,
+        batch_end=chunk.end.value if chunk else None,
     )
 
 

@@ -9,13 +9,18 @@ from dataclasses import replace
 
 from lakebed.errors import BadBatch, near, suggestion
 from lakebed.pipelines.running.active_run import ActiveRun
-from lakebed.pipelines.running.steps.strategy_checks import check_overwrite, refuse_unfit_strategy
+from lakebed.pipelines.running.steps.strategy_checks import (
+    check_overwrite,
+    check_range,
+    refuse_unfit_strategy,
+)
 from lakebed.ports import Field, TableMetadata
 from lakebed.tables import (
     Arrangement,
     ArrangementChange,
     OverwriteWhere,
     PartitionField,
+    ReplaceRange,
     SchemaPolicy,
     alter_statements,
     apply_renames,
@@ -39,6 +44,8 @@ def require_fitting_result(run: ActiveRun) -> None:
     refuse_unfit_strategy(run)
     if isinstance(run.spec.strategy, OverwriteWhere):
         check_overwrite(run, run.spec.strategy)
+    if isinstance(run.spec.strategy, ReplaceRange):
+        check_range(run, run.spec.strategy)
     if run.spec.config.contract:
         _refuse_breach(run)
     _refuse_undeclared(run)
@@ -222,7 +229,8 @@ def arrangement_of_new(run: ActiveRun) -> Arrangement:
     """The partitioning and order of a first run's table; with the strategy `snapshot`, partitioned
     by the column it replaces by, unless the settings say otherwise.
     """
-    said, strategy = run.spec.config.arrangement, run.spec.strategy
-    if said.partition_by is None and strategy.strategy == "snapshot":
-        return Arrangement((PartitionField(column=strategy.partition_column),), said.sort_by)
+    config = run.spec.config
+    said, column = config.arrangement, config.partition_column
+    if said.partition_by is None and config.merge_strategy == "snapshot" and column:
+        return Arrangement((PartitionField(column=column),), said.sort_by)
     return said

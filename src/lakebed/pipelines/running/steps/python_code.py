@@ -9,6 +9,7 @@ from typing import Any
 
 from lakebed.errors import LakebedError, RunFailed, UnknownName, worker_traceback
 from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.templates import RANGE
 
 
 class CallableFlag:
@@ -35,7 +36,8 @@ class Context:
 
     `ref` and `landing_zone` take a name and return a DataFrame, pinned for this run. For a pipeline
     that uses DuckDB they return text for a FROM clause and a path for its readers. `landing_files`
-    returns the listed files themselves.
+    returns the listed files themselves. `batch_start` and `batch_end` are None unless a backfill
+    gives a range.
     """
 
     run_id: str
@@ -50,6 +52,8 @@ class Context:
     vars: Mapping[str, Any]
     config: Mapping[str, Any]
     logger: logging.Logger
+    batch_start: Any = None
+    batch_end: Any = None
 
     def var(self, name: str, *default: Any) -> Any:
         """A variable given by --vars, or the default."""
@@ -103,6 +107,7 @@ def _flat_names(context: Context, spark: Any, conn: Any) -> dict[str, Any]:
         "is_incremental",
         "watermark",
         "watermark_value",
+        *sorted(RANGE),
         "config",
         "vars",
     )

@@ -5,30 +5,36 @@ columns that it knows.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lakebed.errors import BadBatch
+from lakebed.batches.chunks import fits
+from lakebed.errors import BadBatch, near, suggestion
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.ports import OWN_COLUMNS
 from lakebed.sql import check_condition
 from lakebed.tables import (
     OverwriteWhere,
+    ReplaceRange,
     Scd2,
     Strategy,
     apply_renames,
     duplicate_keys_query,
     guess_owned_columns,
     inverse_renames,
+    keys_elsewhere_query,
     match_check_query,
     outside_examples,
     outside_query,
     own_columns_summary,
     owned_columns,
     refuse_duplicate_keys,
+    refuse_keys_elsewhere,
     refuse_outside,
     require_compatible_strategy,
     time_literal,
 )
+from lakebed.types import read_table_type
 
 LONGEST_MESSAGE = 500
+_COMPARE = "Keep rows from batch_start on and before batch_end: WHERE at >= {{ batch_start }} AND …"
 
 
 def refuse_unfit_strategy(run: ActiveRun) -> None:
@@ -138,7 +144,34 @@ def check_overwrite(run: ActiveRun, strategy: OverwriteWhere) -> None:
     progress.record = replace(progress.record, message=told[:LONGEST_MESSAGE])
 
 
-def require_matching_rows(run: ActiveRun, strategy: OverwriteWhere, chosen: Sequence[str]) -> str:
+def check_range(run: ActiveRun, strategy: ReplaceRange) -> None:
+    """Refuse a result without the column of the range, or with one of another type."""
+    chunk, fields = run.context.pins.chunk, run.progress.fields
+    found = next((one for one in fields if one.name.casefold() == strategy.column.casefold()), None)
+    if chunk is None:
+        return
+    if found is None:
+        what = f"the backfill is over {strategy.column!r}, and the result has no such column."
+        advice = suggestion(near(strategy.column, [field.name for field in fields]))
+        raise BadBatch(what, where=run.spec.file, safe="Nothing was written.", next=advice)
+    if not fits(chunk.kind, read_table_type(found.type)):
+        what = f"the column {found.name!r} is {found.type}, and the range {chunk.label} is not."
+        advice = "Write start and end as values of that type, or choose another batch_column."
+        raise BadBatch(what, where=run.spec.file, safe="Nothing was written.", next=advice)
+
+
+def require_keys_of_range(run: ActiveRun, strategy: ReplaceRange) -> None:
+    """Refuse arriving keys that the table has outside of the range: it would have them twice."""
+    if run.is_first_run or not strategy.one_row_per_key or not run.progress.result_rows:
+        return
+    asked = keys_elsewhere_query(strategy, target=run.gate_target, staged=run.stage.spark)
+    if examples := run.compute.rows(asked, limit=5):
+        refuse_keys_elsewhere(strategy, examples, table=str(run.table))
+
+
+def require_matching_rows(
+    run: ActiveRun, strategy: OverwriteWhere | ReplaceRange, chosen: Sequence[str]
+) -> str:
     """Refuse arriving rows that the condition does not match; `chosen` brings them under the
     table's present names and types.
 
@@ -159,5 +192,6 @@ def require_matching_rows(run: ActiveRun, strategy: OverwriteWhere, chosen: Sequ
     if outside := counted(run, outside_query(rows, where))["outside"]:
         columns = apply_renames(condition.columns, tuple(back.items()))
         examples = run.compute.rows(outside_examples(rows, where, columns), limit=20)
-        refuse_outside(outside, examples, where=strategy.where, table=str(run.table))
+        told = {"next": _COMPARE} if isinstance(strategy, ReplaceRange) else {}
+        refuse_outside(outside, examples, where=strategy.where, table=str(run.table), **told)
     return where

@@ -17,6 +17,7 @@ from lakebed.pipelines.running.steps.proving import prove_files
 from lakebed.pipelines.running.steps.strategy_checks import (
     LONGEST_MESSAGE,
     counted,
+    require_keys_of_range,
     require_matching_rows,
     stamp_columns,
 )
@@ -26,6 +27,7 @@ from lakebed.sql import ChangeStatement
 from lakebed.tables import (
     OverwriteWhere,
     ReplaceBatch,
+    ReplaceRange,
     SchemaChange,
     as_stored,
     first_batch_rows,
@@ -103,6 +105,7 @@ def _means_nothing(run: ActiveRun) -> bool:
     strategy = run.spec.strategy
     return (
         bool(is_staged(strategy))
+        and not strategy.replaces_rows
         and not run.context.pins.full_refresh
         and not strategy.absence_matters
     )
@@ -180,7 +183,7 @@ def write(run: ActiveRun) -> None:
         apply_empty_policy(run)
         _take_back(run)
     # an empty batch is one, too: what it was made from must be known
-    touched = made is not None and (made.changes_rows or bool(run.context.pins.source_batch))
+    touched = made is not None and (made.changes_rows or bool(run.context.pins.replaced))
     progress.unchanged = not run.is_first_run and (
         progress.skip_write or not (touched or progress.schema_change.at_publishing)
     )
@@ -214,7 +217,7 @@ def _write(run: ActiveRun) -> None:
     rebuilt = run.is_first_run or run.context.pins.full_refresh
     stamp_columns(run)
     staged, repeats = run.stage.spark, progress.keys != progress.result_rows
-    if is_staged(strategy) and not rebuilt:
+    if is_staged(strategy) and not (rebuilt or strategy.replaces_rows):
         merge(run, run.write_target, repeats=repeats)
         return
     rows, given = progress.frame, progress.fields
@@ -234,16 +237,20 @@ def _write(run: ActiveRun) -> None:
     chosen = selection(given, present_fields(run), sources=dict(progress.schema_change.renames))
     where = (
         require_matching_rows(run, strategy, chosen)
-        if isinstance(strategy, OverwriteWhere)
+        if isinstance(strategy, OverwriteWhere | ReplaceRange)
         else None
     )
     shaped = compute.select(rows, chosen)
-    if run.context.pins.source_batch:
-        record_batch(run, run.context.pins.source_batch)
+    if isinstance(strategy, ReplaceRange):
+        require_keys_of_range(run, strategy)
+    if run.context.pins.replaced:
+        record_batch(run, run.context.pins.replaced)
     if run.is_first_run or not (rebuilt or strategy.replaces_rows):
         compute.append(shaped, run.write_target)
     elif isinstance(strategy, ReplaceBatch):
         compute.replace_files(shaped, run.write_target, where=strategy.where)
+    elif isinstance(strategy, ReplaceRange):
+        compute.replace_files(shaped, run.write_target, where=where or strategy.where)
     else:
         compute.overwrite(shaped, run.write_target, where=where)
 

@@ -1,0 +1,1 @@
+"""Backfills: a range of a table, computed again in chunks."""
