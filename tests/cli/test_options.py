@@ -72,6 +72,7 @@ def test_options_are_handed_on_as_they_were_given(asked: Asked) -> None:
         "--released",
         "--wait",
         "5",
+        *("--batch", "year=2020", "--force", "--start", "1", "--end", "9", "--chunk", "3"),
     )
     assert done.exit_code == 0, done.output
     assert asked == [
@@ -80,6 +81,11 @@ def test_options_are_handed_on_as_they_were_given(asked: Asked) -> None:
             {
                 "exclude": ["d"],
                 "full_refresh": True,
+                "batches": ["year=2020"],
+                "start": "1",
+                "end": "9",
+                "chunk": "3",
+                "force": True,
                 "vars": {"n": 1},
                 "released": True,
                 "together": True,
@@ -94,6 +100,7 @@ def test_options_are_handed_on_as_they_were_given(asked: Asked) -> None:
 def test_without_options_everything_runs_one_by_one(asked: Asked) -> None:
     shown = lakebed("run").stdout
     selection = {"exclude": (), "full_refresh": False, "vars": {}, "released": False}
+    selection |= {"batches": (), "start": None, "end": None, "chunk": None, "force": False}
     assert asked == [
         ((), selection | {"together": False, "threads": 1, "fail_fast": False, "wait": 0.0})
     ]

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.planning import steps
-from lakebed.pipelines.planning.pins import Batch
+from lakebed.pipelines.planning.pins import Batch, SourceBatch
 from lakebed.pipelines.planning.plan import RunPlan
 from lakebed.pipelines.planning.plan_text import plan_inputs, plan_strategy, step_text
 from lakebed.pipelines.planning.steps import RunStep
@@ -57,6 +57,10 @@ SAID: list[tuple[RunStep, str]] = [
     (
         steps.Replay(3, 3, Batch({(ZONE, None): files(1)}), TABLE, MERGE, (InputPin(TABLE, 7),)),
         "replay 3 of 3: 1 file still waiting, by incremental over shop.silver.orders at 7",
+    ),
+    (
+        steps.ReadBatch(SourceBatch("year=2020", "", files(2))),
+        "read 2 files of batch year=2020",
     ),
     (steps.Stage(TABLE), "compute the result once, into a hidden table"),
     (steps.CheckKeys(("id", "at"), None), "check the key id, at: never NULL"),

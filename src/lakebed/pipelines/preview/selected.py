@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from lakebed.errors import UsageError
 from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.fitting_options import require_fitting_options
 from lakebed.pipelines.loading import LoadedPipelines, load_pipelines, require_released_inputs
 from lakebed.pipelines.options import RunOptions
-from lakebed.pipelines.planning.fitting_options import require_fitting_options
 from lakebed.pipelines.planning.plan import RunPlan
 from lakebed.pipelines.preview.lookahead import Lookahead
 from lakebed.pipelines.preview.preview import Preview, preview, run_gates

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from lakebed import errors
 from lakebed.errors import RunFailed, UsageError
 from lakebed.names import TableName
+from lakebed.pipelines.fitting_options import require_fitting_options
 from lakebed.pipelines.lineage.artifact_files import read_args, write_artifacts
 from lakebed.pipelines.loading import LoadedPipelines, load_pipelines, require_released_inputs
 from lakebed.pipelines.options import RunListener, RunOptions
-from lakebed.pipelines.planning.fitting_options import require_fitting_options
 from lakebed.pipelines.planning.pin_inputs import require_known_refs
 from lakebed.pipelines.releases import save_drafts
 from lakebed.pipelines.running.builds.build import run_each
