@@ -13,9 +13,9 @@ from lakebed.pipelines.definition.config import PipelineConfig, build_strategy
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.compile import TemplateContext
 from lakebed.pipelines.planning.pins import Pins, TargetTable
-from lakebed.pipelines.planning.sql_value import SqlValue
 from lakebed.ports import MAIN, Snapshot, SnapshotRef, TableMetadata
 from lakebed.tables import STRATEGIES
+from lakebed.templates import SqlValue
 from tests.support.lakes.pipeline_lake import TestLake
 
 TABLE, NOW = TableName("shop", "silver", "a"), datetime(2026, 11, 15, tzinfo=UTC)

@@ -6,14 +6,17 @@ from lakebed.templates.annotations import Annotation, read_annotations
 from lakebed.templates.declarations import Declarations, TemplateRead, read_declarations
 from lakebed.templates.literal import escaped, literal
 from lakebed.templates.render import Rendered, TemplateValues, render
+from lakebed.templates.sql_value import STAND_IN, SqlValue, sql_value
 from lakebed.templates.template_names import ALLOWED, RANGE
 
 __all__ = [
     "ALLOWED",
     "RANGE",
+    "STAND_IN",
     "Annotation",
     "Declarations",
     "Rendered",
+    "SqlValue",
     "TemplateRead",
     "TemplateValues",
     "escaped",
@@ -21,4 +24,5 @@ __all__ = [
     "read_annotations",
     "read_declarations",
     "render",
+    "sql_value",
 ]

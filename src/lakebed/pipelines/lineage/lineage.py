@@ -9,10 +9,9 @@ from lakebed.errors import UsageError
 from lakebed.names import CATALOG, TableName, spark_identifier
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.compile import zone_view
-from lakebed.pipelines.planning.sql_value import STAND_IN
 from lakebed.ports import RunRecord
 from lakebed.sql import ColumnSource, check_query, column_lineage
-from lakebed.templates import RANGE, TemplateValues, render
+from lakebed.templates import RANGE, STAND_IN, TemplateValues, render
 
 Specs = Mapping[TableName, PipelineSpec]
 Kind = Literal["zone", "table", "view", "source"]

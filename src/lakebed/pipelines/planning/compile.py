@@ -13,11 +13,10 @@ from lakebed.names import CATALOG, TableName, ZoneName, spark_identifier
 from lakebed.pipelines.definition.spec import PipelineSpec, Ref
 from lakebed.pipelines.planning.pin_inputs import Specs, UnpublishedInput
 from lakebed.pipelines.planning.pins import Pins, TargetTable
-from lakebed.pipelines.planning.sql_value import SqlValue
 from lakebed.quality import Gate
 from lakebed.sql import CheckedQuery, check_query, refuse_bare_count
 from lakebed.tables import at_snapshot, projection
-from lakebed.templates import Rendered, TemplateValues, render
+from lakebed.templates import Rendered, SqlValue, TemplateValues, render
 
 
 @dataclass(frozen=True)

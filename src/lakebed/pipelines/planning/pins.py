@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 
 from lakebed.batches.chunks import Kind
 from lakebed.names import TableName, ZoneName
-from lakebed.pipelines.planning.sql_value import SqlValue
 from lakebed.ports import (
     MAIN,
     ColumnAlias,
@@ -19,6 +18,7 @@ from lakebed.ports import (
     TableMetadata,
 )
 from lakebed.tables import Renames
+from lakebed.templates import SqlValue
 
 ZoneKey = tuple[ZoneName, str | None]  # a zone, and the pattern its files must match
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from lakebed.errors import BadPipeline
-from lakebed.pipelines.planning.sql_value import SqlValue, sql_value
+from lakebed.templates import SqlValue, sql_value
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _SPAN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(second|minute|hour|day|week)s?\s*", re.IGNORECASE)

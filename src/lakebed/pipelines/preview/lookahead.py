@@ -22,9 +22,9 @@ from lakebed.pipelines.planning.plan import RunPlan, plan_run
 from lakebed.pipelines.planning.sources.look import look_at_source
 from lakebed.pipelines.planning.sources.plan import plan_source
 from lakebed.pipelines.planning.sql_check import check_queries, columns_after, columns_ahead
-from lakebed.pipelines.planning.sql_value import STAND_IN, SqlValue
 from lakebed.pipelines.preview.preview import template_context
 from lakebed.pipelines.services import RunServices
+from lakebed.templates import STAND_IN, SqlValue
 
 
 @dataclass

@@ -16,7 +16,6 @@ from lakebed.pipelines.planning.pins import SourceBatch
 from lakebed.pipelines.planning.plan import RunPlan
 from lakebed.pipelines.planning.sources.look import look_at_source
 from lakebed.pipelines.planning.sql_check import python_sources, registered_functions
-from lakebed.pipelines.planning.sql_value import SqlValue
 from lakebed.pipelines.planning.steps import OpenZone
 from lakebed.pipelines.running.active_run import ActiveRun, open_run
 from lakebed.pipelines.running.begin import closing, logger_of, watermark
@@ -26,6 +25,7 @@ from lakebed.pipelines.services import RunServices
 from lakebed.ports import Field, Lease, RunRecord, Verdict
 from lakebed.quality import GateQueries, run_gate
 from lakebed.tables import HeldLease
+from lakebed.templates import SqlValue
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,11 @@ from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.lineage.lineage import Schemas, logical_names, unpinned
 from lakebed.pipelines.planning.known_zones import require_known_zones
 from lakebed.pipelines.planning.sql_check import added_columns, registered_functions
-from lakebed.pipelines.planning.sql_value import STAND_IN
 from lakebed.pipelines.releases.load import draft_tables, load_released
 from lakebed.pipelines.services import RunServices
 from lakebed.settings import Document
 from lakebed.sql import CheckedQuery, check_query, column_lineage, refuse_bare_count
-from lakebed.templates import RANGE, TemplateValues, read_annotations, render
+from lakebed.templates import RANGE, STAND_IN, TemplateValues, read_annotations, render
 
 _PYTHON = "pipeline.py"
 _ORDERING = re.compile(r"\s+(asc|desc|nulls\s+(first|last))\b", re.IGNORECASE)

@@ -18,7 +18,6 @@ from lakebed.pipelines.planning.pin_inputs import UnpublishedInput, pin_inputs
 from lakebed.pipelines.planning.pins import Pins, TargetTable
 from lakebed.pipelines.planning.plan import RunPlan, plan_manual_change, plan_run
 from lakebed.pipelines.planning.sql_check import check_queries, python_sources, registered_functions
-from lakebed.pipelines.planning.sql_value import SqlValue
 from lakebed.pipelines.planning.watermark import watermark_of
 from lakebed.pipelines.running.active_run import ActiveRun, open_run
 from lakebed.pipelines.running.builds.build_request import Build
@@ -26,6 +25,7 @@ from lakebed.pipelines.running.heal import heal, undo_failed_run
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import RunRecord
 from lakebed.tables import HeldLease, Scd2, apply_renames, inverse_renames
+from lakebed.templates import SqlValue
 
 NOTHING_BUILT: Mapping[TableName, UnpublishedInput] = {}
 

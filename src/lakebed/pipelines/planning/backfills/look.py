@@ -35,10 +35,10 @@ from lakebed.pipelines.planning.backfills.allowed import (
     require_backfill,
 )
 from lakebed.pipelines.planning.pins import Chunk
-from lakebed.pipelines.planning.sql_value import SqlValue, sql_value
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import TableMetadata
 from lakebed.tables import ReplaceRange, apply_renames
+from lakebed.templates import SqlValue, sql_value
 from lakebed.types import ColumnType, read_iceberg_type, read_table_type
 
 _LOOKED_AT = 10_000  # records of runs

@@ -6,8 +6,7 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from lakebed.tables import string_literal as quoted
-from lakebed.templates import literal
+from lakebed.templates.literal import literal
 
 
 @dataclass(frozen=True)
@@ -30,8 +29,6 @@ def sql_value(value: Any, *, timezone: str) -> SqlValue:
         return SqlValue(value, local, f"TIMESTAMP '{local}'")
     if isinstance(value, date):
         return SqlValue(value, value.isoformat(), f"DATE '{value.isoformat()}'")
-    if isinstance(value, str):
-        return SqlValue(value, value, quoted(value))
     if isinstance(value, Decimal):
         return SqlValue(value, f"{value:f}", f"{value:f}BD")
     return SqlValue(value, str(value), literal(value))
