@@ -135,7 +135,7 @@ def test_a_chunk_that_fails_is_left_to_the_next_run_and_the_others_stand(events:
     record = backfill(events, start="2024-01-01", end="2024-04-01")
     assert record.state == "failed"
     assert list(ended(record).values()) == ["success", "failed", "success"]
-    assert "1 of 3 batches failed. at=2024-02-01..2024-03-01" in record.error["what"]
+    assert "1 of 3 batches failed.\nat=2024-02-01..2024-03-01" in record.error["what"]
     assert {row["v"] for row in events.rows(NAME)} >= {0, 30}  # as it was
     events.lake.execute("UPDATE shop.bronze.events SET v = 31 WHERE id = 3")
     record = events.lake.pipelines.retry().records[0]

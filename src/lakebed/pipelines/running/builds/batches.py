@@ -116,8 +116,7 @@ def _run(run: _BatchedRun) -> RunRecord:
         line = run.record.batches[-1]
         told = (line.label or "all", line.seconds, line.files)
         run.log.info("batch %d/%d: %s - %.1f s, %d files", number, len(decision.due), *told)
-        for name, value in batch_metrics(line).items() if line.files else ():
-            run.log.info("metric %s = %s (%s)", name, value, line.label or "all")
+        _log_metrics(run, line)
         run.build.options.listener.on_batch(run.spec.table, line, number, len(decision.due))
     run.record = finished_record(
         run.record,
@@ -152,6 +151,13 @@ def _refuse_bad_keys(run: _BatchedRun) -> None:
         line = refused_line(bad, error)
         run.record = replace(run.record, batches=(*run.record.batches, line))
     run.refused = len(look.found.bad)
+
+
+def _log_metrics(run: _BatchedRun, line: BatchRun) -> None:
+    """Those of a batch of files."""
+    if isinstance(run.look, SourceLook):
+        for name, value in batch_metrics(line).items():
+            run.log.info("metric %s = %s (%s)", name, value, line.label or "all")
 
 
 def _warnings(run: _BatchedRun, due: DueBatch) -> Iterator[str]:
