@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scripts.reference import listed_commands
 from typer.testing import CliRunner
@@ -148,6 +149,13 @@ def _change(answers: Answers, folder: Path) -> None:
     ask = answers.ask
     (folder / "targets.csv").write_text("country,target\nDE,10\n")
     ask("table write", "table", "write", "shop.gold.targets", folder / "targets.csv")
+    exports = folder / "exports" / "plain"
+    exports.mkdir(parents=True)
+    pq.write_table(pa.table({"id": [1]}), exports / "a.parquet")
+    (exports / "notes.txt").write_text("not Parquet")
+    adopt = ("table", "adopt", exports, "shop.bronze.adopted")
+    ask("table adopt, with --dry-run", *adopt, "--dry-run")
+    ask("table adopt", *adopt)
     ask("table tag", "table", "tag", "gold.targets", "v1")
     ask("table execute", "table", "execute", "UPDATE gold.targets SET target = target + 1")
     ask("table execute", "table", "execute", "ALTER TABLE gold.targets ADD COLUMN note STRING")

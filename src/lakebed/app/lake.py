@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from datetime import date, datetime
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lakebed.app.spark.ahead import with_spark_ahead
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from lakebed.query.planning.explain import TableExplanation
     from lakebed.query.request import Engine
     from lakebed.query.results.result import QueryResult
+    from lakebed.tables.adopting.look import Adoption
 
 
 RangeBound = str | int | date | datetime
@@ -121,6 +123,38 @@ class Lake(LakeUpkeep):
         from lakebed.pipelines.running.manual_writes import execute_statement
 
         return execute_statement(self._run_services, statement, find=self.tables.find, gates=gates)
+
+    @with_spark_ahead
+    def adopt(
+        self,
+        folder: str | Path,
+        name: str | TableName,
+        *,
+        rewrite: bool = False,
+        gates: bool = True,
+    ) -> "RunRecord":
+        """Make a table of the Parquet files in a folder, partitioned as their paths are: under its
+        lease, published in one step once its pipeline's gates pass.
+
+        The files become part of the table where they are, and stay yours: Lakebed never changes
+        or removes them. With `rewrite` their rows are copied to files of the table instead. If
+        this raises, there is no such table.
+        """
+        from lakebed.pipelines.running.adopting.adopt import adopt_folder
+
+        table = self.tables.target(name)
+        return adopt_folder(self._run_services, folder, table, rewrite=rewrite, gates=gates)
+
+    def plan_adoption(
+        self, folder: str | Path, name: str | TableName, *, rewrite: bool = False
+    ) -> "Adoption":
+        """What `adopt` would make a table of: files, bytes, rows, columns and partitions.
+
+        Reads the footers of all files, changes nothing, starts no JVM.
+        """
+        from lakebed.pipelines.running.adopting.adopt import plan_folder
+
+        return plan_folder(self._run_services, folder, self.tables.target(name), rewrite=rewrite)
 
     # -- reading
 

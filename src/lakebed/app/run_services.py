@@ -40,6 +40,7 @@ def open_run_services(
         log=lambda run_id: logs / "runs" / f"{run_id}.log",
         holder=holder,
         releases=stores.releases,
+        snapshots=lambda: stores.snapshots,
         own_spark=own_spark,
         elsewhere=partial(_elsewhere, settings, root),
     )

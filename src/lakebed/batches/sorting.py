@@ -11,7 +11,7 @@ from typing import IO
 _AT_ONCE = 50_000  # records; some 20 MB of paths
 _WIDTH = 64  # files that are merged at a time: open files are limited, too
 
-Entry = tuple[str | int | float, ...]
+Entry = tuple[str | int | float | bytes, ...]
 
 
 def sorted_entries(entries: Iterable[Entry], *, at_once: int = _AT_ONCE) -> Iterator[Entry]:

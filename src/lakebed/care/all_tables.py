@@ -43,6 +43,7 @@ class Stock:
     foreign: tuple[ForeignTable, ...] = ()  # tables whose names Lakebed would not give
     foreign_folders: frozenset[str] = frozenset()  # their folders below the root
     views: frozenset[str] = frozenset()  # folders of all views
+    adopted: frozenset[str] = frozenset()  # folders below the root whose files tables took over
     # a table that points outside its lake, or to an unknown place
     in_the_way: LakebedError | None = None
 
@@ -125,7 +126,7 @@ class Stocktaking:
             theirs, viewed = (
                 frozenset(map(self._folder, rows)) - {""} for rows in (foreign, views)
             )
-            found = Stock(members, foreign, theirs, viewed)
+            found = Stock(members, foreign, theirs, viewed, self._adopted(members))
             return replace(found, in_the_way=self._astray([*found.rows, *views], found.folders))
         except PathUnresolved as error:
             return Stock(members, foreign, in_the_way=error)
@@ -151,6 +152,14 @@ class Stocktaking:
         if found:
             self._read[pointer.location] = found
         return Member(pointer, found, dropped, folder=folder or "")
+
+    def _adopted(self, members: Iterable[Member]) -> frozenset[str]:
+        found = (
+            self._path(member.metadata.adopted_from, member.pointer)
+            for member in members
+            if member.metadata and member.metadata.adopted_from
+        )
+        return frozenset(path for path in found if path)
 
     def _folder(self, row: Pointer | ForeignTable) -> str:
         """The folder of a table or view, by its metadata file."""

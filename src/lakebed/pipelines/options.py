@@ -11,6 +11,7 @@ from lakebed.names import TableName, new_run_id
 from lakebed.pipelines.planning.steps import RunStep
 from lakebed.ports import MAIN, BatchRun, RunRecord
 from lakebed.sql import ChangeStatement
+from lakebed.tables.adopting.look import FoundFolder
 
 When = Literal["before", "after"]
 
@@ -35,10 +36,13 @@ class RunListener:
 
 @dataclass(frozen=True)
 class ManualChange:
-    """Rows or a statement that a person applies to a table, instead of a pipeline."""
+    """Rows, a statement or a folder of files that a person gives to a table, instead of a
+    pipeline.
+    """
 
     frame: Any = None
     statement: ChangeStatement | None = None
+    folder: FoundFolder | None = None
 
     @property
     def readable_once(self) -> bool:

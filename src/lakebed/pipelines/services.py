@@ -6,7 +6,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from lakebed.ports import Compute, Files, Leases, LocalSession, Records, Releases
+from lakebed.ports import (
+    Compute,
+    Files,
+    Leases,
+    LocalSession,
+    Records,
+    Releases,
+    SnapshotWriter,
+)
 from lakebed.settings import Root
 from lakebed.tables import TablePlacement
 
@@ -24,6 +32,7 @@ class RunServices:
     log: Callable[[str], Path]  # where a run's log is written
     holder: str
     releases: Releases
+    snapshots: Callable[[], SnapshotWriter]
     cancel: Callable[[], None] = lambda: None  # what active runs compute
     own_spark: bool = True  # the pinned one, set up by Lakebed: what functions it has is known
     # files outside of the lake, and their root: of a bucket (s3://name), or of this machine (/)

@@ -1,5 +1,6 @@
 """What Lakebed asks of the outside: protocols, and the value types in their signatures."""
 
+from lakebed.ports.catalog.added_files import AddedFile, ColumnStatistics
 from lakebed.ports.catalog.amendments import (
     AddSnapshot,
     Amendment,
@@ -25,6 +26,7 @@ from lakebed.ports.catalog.commit_records import (
 )
 from lakebed.ports.catalog.pointer_rows import PointerChange, PointerRow, PointerRows
 from lakebed.ports.catalog.tables import (
+    ADOPTED_FROM,
     MAIN,
     NAME,
     OWN_COLUMNS,
@@ -106,6 +108,7 @@ from lakebed.ports.upkeep.relocation import RelocatedTable, TableRelocator
 from lakebed.ports.upkeep.snapshot_writer import SnapshotWriter
 
 __all__ = [
+    "ADOPTED_FROM",
     "MAIN",
     "NAME",
     "NO_CHANGE_RECORDS",
@@ -115,6 +118,7 @@ __all__ = [
     "SOURCE_UUID",
     "UNPUBLISHED",
     "AddSnapshot",
+    "AddedFile",
     "Always",
     "Amendment",
     "And",
@@ -129,6 +133,7 @@ __all__ = [
     "Column",
     "ColumnAlias",
     "ColumnGroup",
+    "ColumnStatistics",
     "ColumnTypeChange",
     "Comparison",
     "Compute",

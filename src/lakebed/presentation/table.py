@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from lakebed.names import ForeignName, TableName
     from lakebed.ports import DroppedTable, RunRecord, Snapshot, TableMetadata, ViewMetadata
     from lakebed.tables import HistoryEntry, Rollback, TableDiff
+    from lakebed.tables.adopting.look import Adoption
     from lakebed.tables.migration.steps import MigrationPlan, MigrationResult, UndoneMigration
 
 
@@ -191,6 +192,22 @@ def just_dropped_json(dropped: "DroppedTable") -> dict[str, Any]:
 def dropped_json(dropped: "DroppedTable") -> dict[str, Any]:
     """A dropped table that can be restored."""
     return {"table": str(dropped.table), "uuid": dropped.uuid, "at": json_ready(dropped.at)}
+
+
+def adoption_json(adoption: "Adoption") -> dict[str, Any]:
+    """What adopting a folder would make a table of."""
+    return {
+        "table": str(adoption.table),
+        "folder": adoption.folder,
+        "rewrite": adoption.rewrite,
+        "files": adoption.files,
+        "bytes": adoption.bytes,
+        "rows": adoption.rows,
+        "columns": [{"name": field.name, "type": field.type} for field in adoption.columns],
+        "partition_by": list(adoption.partition_by),
+        "left_out": list(adoption.left_out),
+        "left_out_count": adoption.left_out_count,
+    }
 
 
 def manual_change_json(record: "RunRecord") -> dict[str, Any]:

@@ -62,7 +62,13 @@ def _purging(member: Member, stock: Stock, services: CareServices, *, now: datet
             found[info.path] = info.size
     snapshots = tuple(member.metadata.snapshots) if member.metadata else ()
     return removal_of(
-        "dropped", member.pointer.table, member.uuid, found, services, snapshots=snapshots
+        "dropped",
+        member.pointer.table,
+        member.uuid,
+        found,
+        services,
+        folders=stock.folders,
+        snapshots=snapshots,
     )
 
 

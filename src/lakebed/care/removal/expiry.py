@@ -3,6 +3,7 @@ reaches.
 """
 
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Literal
@@ -139,7 +140,10 @@ def _expiry(
     for location in metadata.statistics:
         found[services.files.path_of(location) or ""] = None
     found |= dict(_metadata_files(services.files.path_of(metadata.location), services, now=now))
-    return removal_of("expired", pointer.table, metadata.uuid, found, services, snapshots=ids)
+    folders = services.observer.first_look.stock.folders
+    return removal_of(
+        "expired", pointer.table, metadata.uuid, found, services, folders=folders, snapshots=ids
+    )
 
 
 def _metadata_files(
@@ -158,9 +162,13 @@ def removal_of(
     found: Mapping[str, int | None],
     services: CareServices,
     *,
+    folders: AbstractSet[str],
     snapshots: tuple[int, ...] = (),
 ) -> Removal:
-    ours = {path: size for path, size in found.items() if removable(path)}
+    """What is to be removed of the files that were found: those in warehouses, and in the folders
+    of tables.
+    """
+    ours = {path: size for path, size in found.items() if removable(path, folders)}
     sizes = sized(services.files, ours)
     return Removal(uuid4().hex, kind, str(table), uuid, snapshots, sizes)
 

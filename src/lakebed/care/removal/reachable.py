@@ -25,8 +25,14 @@ class Look:
     in_the_way: LakebedError | None = None
 
     def needs(self, path: str) -> bool:
-        """Whether a table or view needs a file; the checksum of a file is needed with it."""
-        return belongs_to(path) in self.reached or below(path, self.stock.views)
+        """Whether a table or view needs a file; the checksum of a file is needed with it. All
+        files of an adopted folder count: they are not Lakebed's.
+        """
+        return (
+            belongs_to(path) in self.reached
+            or below(path, self.stock.views)
+            or below(path, self.stock.adopted)
+        )
 
     def unneeded(self, files: Mapping[str, int]) -> dict[str, int]:
         """The files that no table or view needs."""

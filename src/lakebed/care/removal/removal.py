@@ -83,14 +83,15 @@ def _place(removal: Removal) -> str:
     return f"{FOLDER}/{removal.id}.json"
 
 
-def removable(path: str | None) -> bool:
-    """Whether a table's file at this path may be removed: it is below the root, and not a landing
-    or pipeline file.
+def removable(path: str | None, folders: AbstractSet[str] = frozenset()) -> bool:
+    """Whether a table's file at this path may be removed: it is in a warehouse, or in one of the
+    folders of tables. A table may have taken up files anywhere; those are others'.
     """
     if path is None:
         return False
     parts = path.split("/")
-    return len(parts) > 2 and parts[0] != DATA and parts[1] not in _OTHERS
+    own = len(parts) > 2 and parts[0] != DATA and parts[1] not in _OTHERS
+    return own and (bool(folder_of(path)) or below(path, folders))
 
 
 def folder_of(path: str) -> str:

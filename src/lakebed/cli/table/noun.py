@@ -2,7 +2,7 @@
 
 import typer
 
-from lakebed.cli.table import describe, diff, drop, history, migrate, refs, rollback, write
+from lakebed.cli.table import adopt, describe, diff, drop, history, migrate, refs, rollback, write
 
 
 def add_to(app: typer.Typer) -> None:
@@ -11,6 +11,6 @@ def add_to(app: typer.Typer) -> None:
         no_args_is_help=True,
         help="About one table: describe, history, diff, rollback, migrate, tag, clone, drop …",
     )
-    for commands in (describe, history, diff, rollback, migrate, refs, drop, write):
+    for commands in (describe, history, diff, rollback, migrate, refs, drop, write, adopt):
         commands.add_to(noun)
     app.add_typer(noun, name="table")

@@ -27,10 +27,12 @@ from lakebed.pipelines.planning.steps import (
     PrepareSchema,
     Publish,
     ReadBatch,
+    ReadFolder,
     Replay,
     RunGate,
     RunStep,
     Stage,
+    TakeFiles,
     Write,
 )
 from lakebed.sql import ChangeStatement
@@ -73,6 +75,22 @@ def plan_manual_change(
         prepare=(
             OpenBranch(spec.table, pins.branch, target.base(pins.ref)),
             Execute(spec.table, statement),
+            *map(RunGate, spec.gates),
+        ),
+        publish=(Publish(spec.table, pins.ref),),
+    )
+
+
+def plan_adoption(spec: PipelineSpec, pins: Pins, folder: str, *, rewrite: bool) -> RunPlan:
+    """A folder becomes a new table: its rows are copied, or its files taken as they are."""
+    write = Write(spec.table, spec.strategy) if rewrite else TakeFiles(spec.table)
+    return RunPlan(
+        table=spec.table,
+        run_id=pins.run_id,
+        prepare=(
+            ReadFolder(folder),
+            CreateHidden(hidden_table(spec.table, pins.run_id)),
+            write,
             *map(RunGate, spec.gates),
         ),
         publish=(Publish(spec.table, pins.ref),),

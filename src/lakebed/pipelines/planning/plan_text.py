@@ -20,10 +20,12 @@ from lakebed.pipelines.planning.steps import (
     PrepareSchema,
     Publish,
     ReadBatch,
+    ReadFolder,
     Replay,
     RunGate,
     RunStep,
     Stage,
+    TakeFiles,
     Write,
 )
 from lakebed.ports import FileInfo, InputPin
@@ -77,6 +79,10 @@ def step_text(step: RunStep) -> str:  # noqa: C901 - one case per step
             return f"run {file}{_over(inputs)}"
         case ReadBatch(batch):
             return f"read {len(batch.files)} {_files(batch.files)} of batch {batch.label or 'all'}"
+        case ReadFolder(folder):
+            return f"read the Parquet files in {folder}"
+        case TakeFiles():
+            return "make the files part of the table as they are"
         case Replay():
             return (
                 f"replay {step.number} of {step.of}: {_batch(step.batch)}, by"

@@ -80,6 +80,19 @@ class ReadBatch(BaseRunStep):
 
 
 @dataclass(frozen=True)
+class ReadFolder(BaseRunStep):
+    """Take the columns, or the rows, of the Parquet files in a folder that becomes a table."""
+
+    kind: ClassVar[str] = "ReadFolder"
+    why: ClassVar[str] = "the folder becomes a table"
+    folder: str
+
+    @property
+    def subject(self) -> str:
+        return self.folder
+
+
+@dataclass(frozen=True)
 class Replay(BaseRunStep):
     """Bring the rows of one earlier run's files into a hidden table by the strategy, as that run
     did.
@@ -181,6 +194,14 @@ class Write(TableStep):
 
 
 @dataclass(frozen=True)
+class TakeFiles(TableStep):
+    """Make the files of a folder part of the table, where and as they are, in one commit."""
+
+    kind: ClassVar[str] = "TakeFiles"
+    why: ClassVar[str] = "no row need be copied"
+
+
+@dataclass(frozen=True)
 class Execute(TableStep):
     """Run the statement of a manual change on the branch."""
 
@@ -245,7 +266,7 @@ class ArchiveFiles(BaseRunStep):
 
 
 RunStep = (
-    OpenZone | Calculate | ReadBatch | Replay | Stage | CheckKeys | PrepareSchema
-    | EvolveArrangement | CreateHidden | OpenBranch | Write | Execute | DropStage | RunGate
-    | Publish | CreateView | ArchiveFiles
+    OpenZone | Calculate | ReadBatch | ReadFolder | Replay | Stage | CheckKeys | PrepareSchema
+    | EvolveArrangement | CreateHidden | OpenBranch | Write | TakeFiles | Execute | DropStage
+    | RunGate | Publish | CreateView | ArchiveFiles
 )  # fmt: skip

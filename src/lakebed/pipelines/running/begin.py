@@ -16,10 +16,16 @@ from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.planning.compile import TemplateContext
 from lakebed.pipelines.planning.pin_inputs import UnpublishedInput, pin_inputs
 from lakebed.pipelines.planning.pins import Pins, TargetTable
-from lakebed.pipelines.planning.plan import RunPlan, plan_manual_change, plan_run
+from lakebed.pipelines.planning.plan import (
+    RunPlan,
+    plan_adoption,
+    plan_manual_change,
+    plan_run,
+)
 from lakebed.pipelines.planning.sql_check import check_queries, python_sources, registered_functions
 from lakebed.pipelines.planning.watermark import watermark_of
 from lakebed.pipelines.running.active_run import ActiveRun, open_run
+from lakebed.pipelines.running.adopting.refusal import already_there
 from lakebed.pipelines.running.builds.build_request import Build
 from lakebed.pipelines.running.heal import heal, undo_failed_run
 from lakebed.pipelines.services import RunServices
@@ -102,11 +108,15 @@ def _moment(now: datetime, context: TemplateContext, services: RunServices) -> d
 
 
 def _plan(spec: PipelineSpec, pins: Pins, target: TargetTable, options: RunOptions) -> RunPlan:
-    return (
-        plan_manual_change(spec, pins, target, statement=options.manual_change.statement)
-        if options.manual_change
-        else plan_run(spec, pins, target)
-    )
+    change = options.manual_change
+    if change is None:
+        return plan_run(spec, pins, target)
+    if change.folder is None:
+        return plan_manual_change(spec, pins, target, statement=change.statement)
+    if not target.absent:
+        raise already_there(spec.table)
+    adoption = change.folder.adoption
+    return plan_adoption(spec, pins, adoption.folder, rewrite=adoption.rewrite)
 
 
 def watermark(

@@ -25,7 +25,7 @@ MODES = {**ALIASES, **{name: name for name in STRATEGIES}, "overwrite": "full_re
 @dataclass(frozen=True)
 class WriteOptions:
     """How rows are written: the strategy, the key, the column that says which row is newer,
-    whether new columns are added, and which rows are replaced.
+    whether new columns are added, which rows are replaced, and how a new table is partitioned.
     """
 
     mode: str = "append"
@@ -33,6 +33,7 @@ class WriteOptions:
     order: str | None = None
     on_schema_change: str = "fail"
     where: str | None = None
+    partition_by: tuple[str, ...] = ()
 
 
 def manual_spec(
@@ -49,6 +50,8 @@ def manual_spec(
         "watermark_column": manner.order,
         "on_schema_change": manner.on_schema_change,
     }
+    if manner.partition_by:
+        given["partition_by"] = manner.partition_by
     if pipeline and pipeline.strategy.strategy == given["merge_strategy"]:
         given |= {name: value for name, value in pipeline.strategy if name.startswith("scd_valid")}
     if pipeline and pipeline.config.contract:

@@ -29,7 +29,7 @@ def write_rows(
 ) -> RunRecord:
     """Write rows into a table, which is created if it does not exist."""
     services.placement.require_relocated()
-    return _apply(services, table, options, ManualChange(frame=frame), gates=gates)
+    return apply_change(services, table, options, ManualChange(frame=frame), gates=gates)
 
 
 def execute_statement(
@@ -47,10 +47,12 @@ def execute_statement(
     table = shown_name(find(".".join(f"`{part}`" if "." in part else part for part in parts)))
     if statement.kind == "alter":
         return alter_manually(Build({}, services, RunOptions()), table, statement)
-    return _apply(services, table, WriteOptions(), ManualChange(statement=statement), gates=gates)
+    return apply_change(
+        services, table, WriteOptions(), ManualChange(statement=statement), gates=gates
+    )
 
 
-def _apply(
+def apply_change(
     services: RunServices,
     table: TableName,
     options: WriteOptions,
@@ -58,6 +60,7 @@ def _apply(
     *,
     gates: bool,
 ) -> RunRecord:
+    """Publish a change like a run, once the gates of the table's pipeline pass."""
     specs = load_pipelines(services).specs
     digest = services.records.last_digests().get(table, "")
     spec = manual_spec(table, options, pipeline=specs.get(table) if gates else None, release=digest)

@@ -32,6 +32,8 @@ def publish_requests(run: ActiveRun) -> tuple[PublishRequest, ...]:
     if run.spec.batches and (batch := run.context.pins.source_batch):
         store, _ = run.services.source_store(run.spec.batches.pattern.store)
         require_unchanged(store, batch.files)
+    if (given := run.options.manual_change) and given.folder:
+        given.folder.require_unchanged()
     if run.spec.is_view or progress.skip_write:
         return ()
     if run.is_first_run:

@@ -23,13 +23,16 @@ from lakebed.pipelines.planning.steps import (
     PrepareSchema,
     Publish,
     ReadBatch,
+    ReadFolder,
     Replay,
     RunGate,
     RunStep,
     Stage,
+    TakeFiles,
     Write,
 )
 from lakebed.pipelines.running.active_run import ActiveRun
+from lakebed.pipelines.running.adopting import steps as adopting
 from lakebed.pipelines.running.ledger_copies import write_copy
 from lakebed.pipelines.running.publishing import create_view, publication_records, publish_requests
 from lakebed.pipelines.running.steps import branch, calculate, evolve, read_batch, replay, write
@@ -186,6 +189,11 @@ def _perform(  # noqa: C901 - one arm a step, each a line
         case ReadBatch(batch):
             read_batch.read_batch(run, batch)
             evolve.require_fitting_result(run)
+        case ReadFolder():
+            adopting.read_folder(run)
+            evolve.require_fitting_result(run)
+        case TakeFiles():
+            adopting.take_files(run)
         case Replay():
             replay.replay(run, step)
         case Stage():

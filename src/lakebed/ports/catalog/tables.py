@@ -16,6 +16,8 @@ OWN_COLUMNS = "lakebed.own-columns"  # summary key: the columns that the strateg
 RUN_ID = "lakebed.run-id"  # summary key: the run that wrote the snapshot
 # property: the table's name where its folder does not tell it, should the catalog be lost
 NAME = "lakebed.table"
+# property: the folder whose files a table took over as they are; they are not Lakebed's to remove
+ADOPTED_FROM = "lakebed.adopted-from"
 UNPUBLISHED = "lakebed.unpublished"  # property of a first run's table until it is published
 SOURCE_UUID = "lakebed.source-uuid"  # property of a derived table: the table it is computed from
 
@@ -158,8 +160,16 @@ class TableMetadata:
 
     @property
     def keeps_files(self) -> bool:
-        """Whether Iceberg's property says that the files are not this table's to remove."""
-        return self.properties.get("gc.enabled") == "false"
+        """Whether Iceberg's property says that the files are not this table's to remove.
+
+        An adopted table has it for other tools. Lakebed knows which of its files are others'.
+        """
+        return self.properties.get("gc.enabled") == "false" and not self.adopted_from
+
+    @property
+    def adopted_from(self) -> str:
+        """The folder whose files the table took over as they are; empty for any other table."""
+        return self.properties.get(ADOPTED_FROM, "")
 
     def schema_at(self, snapshot: Snapshot) -> int:
         """The id of the schema that a snapshot was written with; the present one if unknown."""

@@ -1,9 +1,10 @@
 """Writing snapshots out of data files that exist: no row is read."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Protocol
 
-from lakebed.ports.catalog.amendments import AddSnapshot
+from lakebed.ports.catalog.added_files import AddedFile
+from lakebed.ports.catalog.amendments import AddSnapshot, Amendment
 from lakebed.ports.catalog.tables import Pointer
 
 
@@ -17,6 +18,16 @@ class SnapshotWriter(Protocol):
         deleted; None if `main` has none of them any more.
 
         Files are given by their normalized locations.
+        """
+        ...
+
+    def adding(
+        self, pointer: Pointer, files: Iterable[AddedFile], *, summary: Mapping[str, str]
+    ) -> tuple[Amendment, ...]:
+        """What makes these files part of a table that has no snapshot yet: a snapshot, to which
+        `main` moves, and the names by which their columns are found.
+
+        A bounded number of files is in memory.
         """
         ...
 

@@ -9,7 +9,7 @@ from lakebed.engines.iceberg.catalog.loaded_metadata import LoadedMetadata, fetc
 from lakebed.engines.iceberg.metadata.parsing import read_metadata
 from lakebed.errors import BadName, CatalogUnreachable, PointerMoved
 from lakebed.names import CATALOG, TableName, tables_named
-from lakebed.ports import ForeignTable, Pointer, RefMove, TableMetadata, ViewMetadata
+from lakebed.ports import ADOPTED_FROM, ForeignTable, Pointer, RefMove, TableMetadata, ViewMetadata
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog as IcebergCatalog
@@ -191,7 +191,12 @@ class RestTables:
             return drop_view(self._catalog, view)
 
     def purge(self, table: TableName) -> None:
+        """An adopted table is only dropped: the server would remove files that are not its own."""
         from pyiceberg.exceptions import NoSuchTableError
 
         with self._answering(), suppress(NoSuchTableError):
-            self._catalog.purge_table(table.parts)
+            found = self._load(table)
+            if found and found.metadata.properties.get(ADOPTED_FROM):
+                self._catalog.drop_table(table.parts)
+            elif found:
+                self._catalog.purge_table(table.parts)

@@ -46,9 +46,9 @@ _ENUMS: dict[int, Callable[..., Enum]] = {
 
 
 class NewSnapshot:
-    """A snapshot that is being written on top of `parent`."""
+    """A snapshot that is being written on top of `parent`, or as the first one."""
 
-    def __init__(self, io: FileIO, present: IcebergMetadata, *, parent: Snapshot) -> None:
+    def __init__(self, io: FileIO, present: IcebergMetadata, *, parent: Snapshot | None) -> None:
         self.id = present.new_snapshot_id()
         self._io, self._present, self._parent = io, present, parent
         self._places = load_location_provider(present.location, present.properties)
@@ -86,7 +86,7 @@ class NewSnapshot:
         """Write the manifest list; the snapshot is complete."""
         sequence = self._present.next_sequence_number()
         place = self._place(f"snap-{self.id}-0-{self._uuid}.avro")
-        parent = self._parent.snapshot_id
+        parent = self._parent.snapshot_id if self._parent else None
         output = self._io.new_output(place)
         with write_manifest_list(2, output, self.id, parent, sequence, _CODEC) as writer:
             writer.add_manifests(list(manifests))
@@ -125,14 +125,14 @@ def deleted(entry: ManifestEntry, snapshot: int) -> ManifestEntry:
     return _entry(entry, ManifestEntryStatus.DELETED, snapshot)
 
 
-def added(entry: ManifestEntry, snapshot: int) -> ManifestEntry:
+def added(file: DataFile, snapshot: int) -> ManifestEntry:
     """The entry of a file that a snapshot adds: it has the snapshot's own number."""
     return ManifestEntry.from_args(
         status=ManifestEntryStatus.ADDED,
         snapshot_id=snapshot,
         sequence_number=None,
         file_sequence_number=None,
-        data_file=entry.data_file,
+        data_file=file,
     )
 
 

@@ -18,6 +18,7 @@ from pyiceberg.table.snapshots import Operation, Snapshot, UpdateMetrics
 
 from lakebed.engines.iceberg.metadata.documents import read_document
 from lakebed.engines.iceberg.metadata.file_io import open_file_io
+from lakebed.engines.iceberg.upkeep.adding import added_files
 from lakebed.engines.iceberg.upkeep.manifest_entries import read_entries
 from lakebed.engines.iceberg.upkeep.new_snapshot import (
     NewSnapshot,
@@ -27,7 +28,7 @@ from lakebed.engines.iceberg.upkeep.new_snapshot import (
     full_entries,
 )
 from lakebed.errors import Diverged, UsageError
-from lakebed.ports import MAIN, AddSnapshot, Pointer
+from lakebed.ports import MAIN, AddedFile, AddSnapshot, Amendment, Pointer
 from lakebed.settings import normalized_location
 
 _FORMAT = 2
@@ -89,9 +90,17 @@ class IcebergSnapshotWriter:
         for manifest in _data(fresh):
             fresh_ones = _counted(full_entries(manifest, io), metrics.add_file)
             spec = manifest.partition_spec_id
-            kept.append(new.manifest(spec, (added(one, new.id) for one in fresh_ones)))
+            kept.append(new.manifest(spec, (added(one.data_file, new.id) for one in fresh_ones)))
         told = new.totals(head, metrics) | dict(summary)
         return new.finished(kept, Operation.REPLACE, told)
+
+    def adding(
+        self, pointer: Pointer, files: Iterable[AddedFile], *, summary: Mapping[str, str]
+    ) -> tuple[Amendment, ...]:
+        io, present = self._read(pointer)
+        if present.current_snapshot_id is not None:
+            raise Diverged(str(pointer.table), MAIN, "its first snapshot")
+        return added_files(io, present, files, summary)
 
     def _read(self, pointer: Pointer) -> tuple[FileIO, IcebergMetadata]:
         io = open_file_io(self._properties, pointer.location)

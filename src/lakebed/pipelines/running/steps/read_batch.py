@@ -16,7 +16,7 @@ from lakebed.settings import Root, normalized_location
 from lakebed.tables import can_accept, string_literal
 from lakebed.types import ColumnType, read_iceberg_type
 
-_PATH = "_lakebed_path"
+PATH_COLUMN = "_lakebed_path"
 
 
 def read_batch(run: ActiveRun, batch: SourceBatch) -> None:
@@ -35,11 +35,11 @@ def read_batch(run: ActiveRun, batch: SourceBatch) -> None:
         where=batch.label or source.pattern.text,
         address=root.at,
         remembered=_remembered(run),
-        path_column=_PATH,
+        path_column=PATH_COLUMN,
     )
     if landed.frame is None:
         raise _unfit(run, "no file of it has any column.", batch.files[0].path)
-    there = [field for field in run.compute.fields(landed.frame) if field.name != _PATH]
+    there = [field for field in run.compute.fields(landed.frame) if field.name != PATH_COLUMN]
     chosen = tuple(batch_columns(there, source.pattern, run.spec.config, root=root))
     _require_keys(run, [name for name, _ in chosen], batch)
     expressions = [f"{text} AS {spark_identifier(name)}" for name, text in chosen]
@@ -82,7 +82,7 @@ def path_value(pattern: SourcePattern, name: str, type_: str, *, root: Root) -> 
 
 def _below(root: Root) -> str:
     """The path below the root of the file that a row is in."""
-    plain = f"regexp_replace({_decoded(_PATH)}, '^(file:/+|s3[an]?://)', '')"
+    plain = f"regexp_replace({_decoded(PATH_COLUMN)}, '^(file:/+|s3[an]?://)', '')"
     start = normalized_location(root.url).removeprefix("s3://").lstrip("/")
     return f"substring({plain}, {len(start) + 2 if start else 1})"
 

@@ -1,0 +1,1 @@
+"""Adoption: a folder of Parquet files becomes a table."""

@@ -1,0 +1,1 @@
+"""Folders of Parquet files that become tables: found, looked at, and described."""
