@@ -89,7 +89,7 @@ OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"start": None, "end": None, "chunk": "day"}, "both a start and an end"),
     ({"end": "2024-01-01"}, "is empty; its end is exclusive"),
     ({"start": "soon"}, "neither a date nor a time"),
-    ({"start": "1900", "end": "2000"}, "a chunk has must be given: --chunk 1000"),
+    ({"start": "1900", "end": "2000", "chunk": "month"}, "is a count, such as 1000"),
     ({"chunk": "fortnight"}, "one of day, week, month, year"),
     ({"chunk": "hour", "end": "2124-01-01 01:00"}, "more than 100,000 chunks"),
     ({"full_refresh": True}, "--full-refresh does not go with"),
@@ -123,6 +123,25 @@ def test_the_column_and_the_chunks_follow_the_other_settings(
     assert plan.backfill is not None
     assert (plan.backfill.column, plan.backfill.chunk) == ("at", chunk)
     assert labels is None or list(plan.backfill.due) == labels
+
+
+def test_integers_are_one_chunk_unless_the_table_is_divided(drafts: TestLake) -> None:
+    for config, labels in (
+        ("batch_column: id\n", ["id=5..25"]),
+        ("partition_by: truncate(10, id)\n", ["id=5..15", "id=15..25"]),
+    ):
+        drafts.pipeline(NAME, GUARDED, config)
+        (plan,) = drafts.lake.plan(NAME, start=5, end=25)
+        assert plan.backfill is not None
+        assert list(plan.backfill.due) == labels
+
+
+def test_the_sql_of_a_range_can_be_seen(drafts: TestLake) -> None:
+    drafts.pipeline(NAME, RANGED, OVER)
+    command = ["compile", NAME, "--start", "2024-01", "--end", "2024-03-05"]
+    shown = CliRunner().invoke(app, [*command, "--lake", str(drafts.folder)])
+    assert shown.exit_code == 0, shown.output
+    assert "WHERE at >= DATE '2024-01-01'" in shown.stdout
 
 
 def test_a_dry_run_shows_the_chunks_and_touches_nothing(drafts: TestLake) -> None:

@@ -5,7 +5,6 @@ What `lakebed.open()` returns.
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
-from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from lakebed.kartothek.lake_noun import LakeDatasets
     from lakebed.landing import Zones
     from lakebed.pipelines import BuildResult, Pipelines, RunListener, RunPlan, Runs
+    from lakebed.pipelines.options import RangeBound
     from lakebed.ports import RunRecord
     from lakebed.query.cancellation import Cancellation
     from lakebed.query.lazy.table import LazyTable
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from lakebed.query.request import Engine
     from lakebed.query.results.result import QueryResult
     from lakebed.tables.adopting.look import Adoption
-
-
-RangeBound = str | int | date | datetime
 
 
 class Lake(LakeUpkeep):
@@ -241,8 +238,8 @@ class Lake(LakeUpkeep):
         exclude: Sequence[str] = (),
         full_refresh: bool = False,
         batches: Sequence[str] = (),
-        start: RangeBound | None = None,
-        end: RangeBound | None = None,
+        start: "RangeBound | None" = None,
+        end: "RangeBound | None" = None,
         chunk: str | int | None = None,
         force: bool = False,
         vars: Mapping[str, Any] | None = None,
@@ -252,7 +249,7 @@ class Lake(LakeUpkeep):
 
         Changes nothing, starts no JVM. See `run` for the options.
         """
-        from lakebed.pipelines.options import RunOptions
+        from lakebed.pipelines.options import RunOptions, range_text
         from lakebed.pipelines.preview.selected import plan_selected
 
         given = vars or {}
@@ -261,9 +258,9 @@ class Lake(LakeUpkeep):
             exclude=tuple(exclude),
             full_refresh=full_refresh,
             batches=tuple(batches),
-            start=_text(start),
-            end=_text(end),
-            chunk=_text(chunk),
+            start=range_text(start),
+            end=range_text(end),
+            chunk=range_text(chunk),
             force=force,
             vars=given,
             released=released,
@@ -277,8 +274,8 @@ class Lake(LakeUpkeep):
         exclude: Sequence[str] = (),
         full_refresh: bool = False,
         batches: Sequence[str] = (),
-        start: RangeBound | None = None,
-        end: RangeBound | None = None,
+        start: "RangeBound | None" = None,
+        end: "RangeBound | None" = None,
         chunk: str | int | None = None,
         force: bool = False,
         vars: Mapping[str, Any] | None = None,
@@ -302,7 +299,7 @@ class Lake(LakeUpkeep):
         in one step, or none; `fail_fast` starts nothing after the first failure; `wait` is how many
         seconds to wait for a table that another run has.
         """
-        from lakebed.pipelines.options import RunListener, RunOptions
+        from lakebed.pipelines.options import RunListener, RunOptions, range_text
         from lakebed.pipelines.running.builds.run_selected import run_selected
 
         options = RunOptions(
@@ -310,9 +307,9 @@ class Lake(LakeUpkeep):
             exclude=tuple(exclude),
             full_refresh=full_refresh,
             batches=tuple(batches),
-            start=_text(start),
-            end=_text(end),
-            chunk=_text(chunk),
+            start=range_text(start),
+            end=range_text(end),
+            chunk=range_text(chunk),
             force=force,
             vars=vars or {},
             released=released,
@@ -337,10 +334,6 @@ class Lake(LakeUpkeep):
 
     def __repr__(self) -> str:
         return f"Lake({str(self.root)!r})"
-
-
-def _text(given: RangeBound | None) -> str | None:
-    return None if given is None else str(given)
 
 
 def _point(at: str | int | None) -> str | None:

@@ -15,11 +15,13 @@ from lakebed.cli.output.style import Styled
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.completion import known_pipelines
 from lakebed.cli.parsing.options import (
+    EndOption,
     ExcludeOption,
     FullRefreshOption,
     ReleasedOption,
     SelectOption,
     SelectorsArgument,
+    StartOption,
     VarsOption,
     all_selectors,
     variables,
@@ -104,6 +106,7 @@ _COMPILE = """
 lakebed compile silver.orders
 lakebed compile silver.orders --gates
 lakebed compile orders --full-refresh --vars day=2026-10-01
+lakebed compile orders --start 2024-01-01 --end 2024-02-01
 """
 
 
@@ -114,6 +117,8 @@ def compile(
     exclude: ExcludeOption = None,
     gates: Annotated[bool, typer.Option("--gates", help="Include the queries of gates.")] = False,
     full_refresh: FullRefreshOption = False,
+    start: StartOption = None,
+    end: EndOption = None,
     vars: VarsOption = None,
     released: ReleasedOption = False,
 ) -> None:
@@ -122,6 +127,8 @@ def compile(
         *all_selectors(selectors, select),
         exclude=exclude or (),
         full_refresh=full_refresh,
+        start=start,
+        end=end,
         vars=variables(vars),
         released=released,
     )
@@ -151,6 +158,8 @@ def preview(
         int, typer.Option("--limit", min=1, max=1000, help="How many rows to compute.")
     ] = 20,
     full_refresh: FullRefreshOption = False,
+    start: StartOption = None,
+    end: EndOption = None,
     vars: VarsOption = None,
     released: ReleasedOption = False,
 ) -> None:
@@ -160,7 +169,13 @@ def preview(
     """
     with screen.spinner(f"computing {limit} rows"), screen.lake.spark_ahead():
         found = screen.lake.pipelines.preview(
-            name, limit=limit, full_refresh=full_refresh, vars=variables(vars), released=released
+            name,
+            limit=limit,
+            full_refresh=full_refresh,
+            start=start,
+            end=end,
+            vars=variables(vars),
+            released=released,
         )
     names = [field.name for field in found.fields]
 

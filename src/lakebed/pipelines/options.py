@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from threading import Event
 from typing import Any, Literal
 
@@ -14,6 +14,12 @@ from lakebed.sql import ChangeStatement
 from lakebed.tables.adopting.look import FoundFolder
 
 When = Literal["before", "after"]
+RangeBound = str | int | date | datetime
+
+
+def range_text(given: RangeBound | None) -> str | None:
+    """A bound, or the size of chunks, as it would be written."""
+    return None if given is None else str(given)
 
 
 @dataclass(frozen=True)

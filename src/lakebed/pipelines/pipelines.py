@@ -11,7 +11,7 @@ from lakebed.names import TableName
 from lakebed.pipelines.lineage.lineage import ColumnLineage, Lineage
 from lakebed.pipelines.lineage.selected import columns_of_selected, lineage_of_selected
 from lakebed.pipelines.loading import LoadedPipelines, load_pipelines
-from lakebed.pipelines.options import RunListener, RunOptions
+from lakebed.pipelines.options import RangeBound, RunListener, RunOptions, range_text
 from lakebed.pipelines.preview.preview import Preview
 from lakebed.pipelines.preview.selected import (
     CompiledSql,
@@ -118,14 +118,21 @@ class Pipelines:
         *selectors: str,
         exclude: Sequence[str] = (),
         full_refresh: bool = False,
+        start: RangeBound | None = None,
+        end: RangeBound | None = None,
         vars: Mapping[str, Any] | None = None,
         released: bool = False,
     ) -> tuple[CompiledSql, ...]:
-        """The SQL that would run now, over pinned snapshots. Starts no JVM."""
+        """The SQL that would run now, over pinned snapshots. Starts no JVM.
+
+        `start` and `end` are the range of a backfill.
+        """
         options = RunOptions(
             select=selectors,
             exclude=tuple(exclude),
             full_refresh=full_refresh,
+            start=range_text(start),
+            end=range_text(end),
             vars=vars or {},
             released=released,
         )
@@ -137,14 +144,22 @@ class Pipelines:
         *,
         limit: int = 20,
         full_refresh: bool = False,
+        start: RangeBound | None = None,
+        end: RangeBound | None = None,
         vars: Mapping[str, Any] | None = None,
         released: bool = False,
     ) -> Preview:
         """The first rows of one pipeline's result, from a zone's `_samples/` where it has some.
 
-        Writes nothing.
+        Writes nothing. `start` and `end` are the range of a backfill.
         """
-        options = RunOptions(full_refresh=full_refresh, vars=vars or {}, released=released)
+        options = RunOptions(
+            full_refresh=full_refresh,
+            start=range_text(start),
+            end=range_text(end),
+            vars=vars or {},
+            released=released,
+        )
         return preview_one(name, options, self.services, limit=limit)
 
     def test(

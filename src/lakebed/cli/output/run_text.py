@@ -46,12 +46,14 @@ def run_details(record: "RunRecord") -> str:
 
 
 def batch_lines(record: "RunRecord") -> Iterator[str]:
-    """What a run of a source did about each batch."""
+    """What a run of a source or a backfill did about each batch."""
+    if record.backfill:
+        yield f"backfill of {record.backfill}"
     for batch in record.batches[:_BATCHES]:
         done = f"{plural(batch.rows or 0, 'row')} in {batch.seconds:.1f} s"
         told = done if batch.state == "success" else f"failed: {batch.error}"
-        files = plural(batch.files, "file")
-        yield f"batch {batch.label or 'all'} ({batch.reason}, {files}): {told}"
+        files = f", {plural(batch.files, 'file')}" if batch.reason != "backfill" else ""
+        yield f"batch {batch.label or 'all'} ({batch.reason}{files}): {told}"
     if len(record.batches) > _BATCHES:
         yield f"… and {len(record.batches) - _BATCHES:,} more batches: lakebed runs show --json"
 

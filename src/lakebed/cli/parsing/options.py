@@ -74,7 +74,7 @@ ChunkOption = Annotated[
         metavar="SIZE",
         help=(
             "How much of a backfill is published at once: hour, day, week, month, year, or a count"
-            " of integers. Default: month."
+            " of integers. Default: month, or all integers."
         ),
     ),
 ]

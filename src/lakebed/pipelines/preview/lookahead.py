@@ -86,16 +86,9 @@ class Lookahead:
 
     def _backfill_plan(self, table: TableName) -> RunPlan:
         spec = self.specs[table]
-        look, context = look_at_backfill(spec, self.services, self.options), self.context_of(table)
-        strategy, chunk = look.pinned(spec, next(iter(look.chunks)))
-        context = replace(
-            context,
-            spec=replace(spec, strategy=strategy),
-            pins=replace(context.pins, chunk=chunk),
-            watermark=None,
-        )
+        backfill = plan_backfill(look_at_backfill(spec, self.services, self.options))
+        context = self.context_of(table)
         self.columns[table] = columns_after(context, check_queries(context))
-        backfill = plan_backfill(look)
         return RunPlan(table=table, run_id="", reason=backfill.reason, backfill=backfill)
 
     def compile(self, table: TableName) -> tuple[CompiledQuery, ...]:

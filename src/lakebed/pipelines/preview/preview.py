@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lakebed.errors import UsageError
@@ -10,6 +10,7 @@ from lakebed.landing import read_zone_spec, sample_files
 from lakebed.names import TableName, ZoneName, new_run_id
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.options import RunOptions
+from lakebed.pipelines.planning.backfills.look import look_at_backfill
 from lakebed.pipelines.planning.compile import TemplateContext, compile_gate, compile_query
 from lakebed.pipelines.planning.pin_inputs import Specs, UnpublishedInput, pin_inputs
 from lakebed.pipelines.planning.pins import SourceBatch
@@ -49,15 +50,20 @@ def template_context(
 ) -> TemplateContext:
     """What a run would see if it started now.
 
-    `mark` replaces the watermark, which is looked up otherwise.
+    `mark` replaces the watermark, which is looked up otherwise. A given range is one chunk.
     """
     pins, target = pin_inputs(spec, specs, services, options, run_id=new_run_id(), built=built)
     newest = mark or watermark(spec, pins, target, services)
     functions = registered_functions(python_sources(specs), own_spark=services.own_spark)
     moment = services.local(options.started_at)
-    return TemplateContext(
+    context = TemplateContext(
         spec, specs, pins, target, built, newest, moment, options.vars, functions=functions
     )
+    if not options.is_backfill:
+        return context
+    strategy, chunk = look_at_backfill(spec, services, options).pinned_whole(spec)
+    ranged = replace(spec, strategy=strategy)
+    return replace(context, spec=ranged, pins=replace(pins, chunk=chunk), watermark=None)
 
 
 def preview(

@@ -59,6 +59,7 @@ def compile_selected(options: RunOptions, services: RunServices) -> tuple[Compil
     """The SQL of the selected pipelines and their gates; raises if all of them are Python."""
     loaded = load_pipelines(services, released=options.released)
     tables = loaded.selected(options.select, options.exclude)
+    require_fitting_options([loaded.specs[table] for table in tables], options)
     ahead = Lookahead.of(loaded.specs, services, options)
     python = [table for table in tables if loaded.specs[table].kind != "sql"]
     if len(python) < len(tables):
@@ -82,6 +83,7 @@ def preview_one(name: str, options: RunOptions, services: RunServices, *, limit:
         raise UsageError(
             f"{name!r} selects {len(tables)} pipelines.", next="Give the whole name of one."
         )
+    require_fitting_options([loaded.specs[tables[0]]], options)
     return preview(loaded.specs[tables[0]], loaded.specs, services, options, limit=limit)
 
 

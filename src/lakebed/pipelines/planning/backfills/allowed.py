@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from lakebed.batches.chunks import Unit, kind_of
+from lakebed.batches.chunks import ChunkRange, Unit, kind_of
 from lakebed.errors import UsageError
 from lakebed.pipelines.definition.config import PipelineConfig
 from lakebed.pipelines.definition.spec import PipelineSpec
@@ -86,11 +86,12 @@ def _ranged(known: Mapping[str, ColumnType]) -> Iterator[str]:
     return (name for name, type_ in known.items() if kind_of(type_) not in (None, "integer"))
 
 
-def default_size(config: PipelineConfig, column: str, *, integer: bool) -> Unit | int | None:
-    """How large chunks are unless somebody says so: as the table is partitioned, else a month; None
-    if nothing tells.
+def default_size(config: PipelineConfig, column: str, whole: ChunkRange) -> Unit | int:
+    """How large chunks are unless somebody says so: as the table is partitioned, else a month, or
+    all integers of the range.
     """
     fields = [one for one in config.partition_by if one.column.casefold() == column.casefold()]
-    if integer:
-        return next((one.width for one in fields if one.transform == "truncate"), None)
+    if isinstance(whole.start, int) and isinstance(whole.end, int):
+        widths = (one.width for one in fields if one.transform == "truncate" and one.width)
+        return next(widths, whole.end - whole.start)
     return "year" if any(one.transform.rstrip("s") == "year" for one in fields) else "month"

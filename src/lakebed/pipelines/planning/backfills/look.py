@@ -65,7 +65,16 @@ class BackfillLook:
 
     def pinned(self, spec: PipelineSpec, label: str) -> tuple[ReplaceRange, Chunk]:
         """How a chunk is written, and what the pipeline sees of it."""
-        part, name = self.chunks[label], spark_identifier(self.column)
+        return self._pinned(spec, label, self.chunks[label])
+
+    def pinned_whole(self, spec: PipelineSpec) -> tuple[ReplaceRange, Chunk]:
+        """The same as if the whole range were one chunk."""
+        return self._pinned(spec, chunk_label(self.column, self.whole, zone=self.zone), self.whole)
+
+    def _pinned(
+        self, spec: PipelineSpec, label: str, part: ChunkRange
+    ) -> tuple[ReplaceRange, Chunk]:
+        name = spark_identifier(self.column)
         start, end = self._value(part.start), self._value(part.end)
         where = f"{name} >= {start.literal} AND {name} < {end.literal}"
         given = spec.strategy
@@ -148,10 +157,7 @@ def _asked(
         )
     if options.chunk is not None:
         return whole, read_size(options.chunk, kind)
-    size = default_size(spec.config, column, integer=kind == "integer")
-    if size is None:
-        raise ValueError(f"how many values of {column} a chunk has must be given: --chunk 1000")
-    return whole, size
+    return whole, default_size(spec.config, column, whole)
 
 
 def _chunks(
