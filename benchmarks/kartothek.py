@@ -207,6 +207,13 @@ def spark_writes(folder: Path, rows: int, rounds: int) -> dict[str, float]:
     }
 
 
+def shown(found: dict[str, Any]) -> dict[str, Any]:
+    for name, value in found.items():
+        text = f"{value:,.3f}" if isinstance(value, float) else value
+        print(f"{name:>24}  {text}", flush=True)
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the partitions")
@@ -217,11 +224,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="lakebed-kartothek-") as folder:
         place = Path(folder).resolve()
         with plateau_beside(place) as plateau:
-            found = plans(place, plateau, middle, rounds)
-            found |= appends(place, plateau, small=small, large=large, rounds=rounds)
-        found |= spark_writes(place, 1_000_000 if quick else 10_000_000, 1 if quick else 3)
-    for name, value in found.items():
-        print(f"{name:>24}  {value:,.3f}" if isinstance(value, float) else f"{name:>24}  {value}")
+            found = shown(plans(place, plateau, middle, rounds))
+            found |= shown(appends(place, plateau, small=small, large=large, rounds=rounds))
+        found |= shown(spark_writes(place, 1_000_000 if quick else 10_000_000, 1 if quick else 3))
     print(json.dumps({"quick": quick, "machine": platform.machine(), **found}))
 
 
