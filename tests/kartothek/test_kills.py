@@ -19,6 +19,9 @@ from lakebed.kartothek import (
     store,
     update,
 )
+from lakebed.kartothek.exchange.exporting import export_table
+from lakebed.kartothek.exchange.layout import ExportOptions
+from lakebed.kartothek.exchange.table_rows import table_writer
 from lakebed.testing.files import MemoryFiles
 from tests.kartothek.locations import paths
 
@@ -121,6 +124,54 @@ def test_a_copy_appears_whole_or_not_at_all() -> None:
                 delete(to, "d")
             copy(files, "d", to=to)
         assert content(to) == content(files)
+
+
+class Table:
+    """A table of a lake, as an export sees it: the values of its files."""
+
+    table, uuid, snapshot, converted = "lake.shop.silver.t", "one", None, dict[str, str]()
+
+    def __init__(self, **files: tuple[int, ...]) -> None:
+        self._files = files
+        self.schema = pa.schema([("k", pa.int64()), ("x", pa.int64())])
+
+    @property
+    def opener(self) -> Callable[[], "Table"]:
+        return lambda: self
+
+    def files(self) -> dict[str, tuple[int, ...]]:
+        return self._files
+
+    def size(self, file: tuple[int, ...]) -> int:
+        return len(file)
+
+    def rows(self, file: tuple[int, ...]) -> Any:
+        return rows(*file).to_reader()
+
+
+def exported(files: Any, table: Table) -> None:
+    options = ExportOptions(("k",), ("x",))
+    executors: Any = None  # there are few rows
+    export_table(files, "d", table, options, write=table_writer(lambda: files, executors))
+
+
+def test_an_export_that_died_is_completed_by_the_next_one() -> None:
+    first, second = Table(a=(1, 2), b=(3,)), Table(b=(3,), c=(4, 5))
+    lives, finished = 0, False
+    while not finished:
+        files = MemoryFiles()
+        exported(files, first)
+        try:
+            exported(MortalFiles(files, lives=lives), second)
+            finished = True
+        except Killed:
+            lives += 1
+        assert [row["x"] for row in content(files)] in ([2, 1, 3], [4, 3, 5])
+        exported(files, second)
+        collect_garbage(files, "d", older_than=timedelta(0))
+        assert [row["x"] for row in content(files)] == [4, 3, 5]
+        exported(files, second)
+    assert lives >= 4
 
 
 def test_a_deletion_can_be_repeated_from_wherever_it_ended() -> None:

@@ -3,6 +3,7 @@
 import json
 from datetime import timedelta
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 from hypothesis import given, settings
@@ -22,6 +23,7 @@ from lakebed.kartothek import (
     verify,
     write_rows,
 )
+from lakebed.kartothek.writing import index_update
 from lakebed.testing.files import MemoryFiles
 from tests.kartothek.locations import CountedFiles, paths
 from tests.support.scale import SCALE
@@ -46,10 +48,15 @@ STEP = st.tuples(st.lists(st.integers(0, 5), max_size=4), st.lists(st.integers(0
 
 
 @settings(max_examples=15 * SCALE, deadline=None)
-@given(st.lists(STEP, max_size=20))
+@given(st.lists(STEP, max_size=20), st.integers(2, 16))
 def test_a_segmented_index_finds_what_a_whole_one_finds(
-    steps: list[tuple[list[int], list[int]]],
+    steps: list[tuple[list[int], list[int]]], most: int
 ) -> None:
+    with patch.object(index_update, "_SEGMENTS", most), patch.object(index_update, "_LARGE", 1):
+        _require_same_answers(steps)
+
+
+def _require_same_answers(steps: list[tuple[list[int], list[int]]]) -> None:
     files = MemoryFiles()
     store(files, "d", rows(1, 2, 3), options=SEGMENTED)
     oracle = [1, 2, 3]
@@ -67,7 +74,8 @@ def test_a_segmented_index_finds_what_a_whole_one_finds(
 def test_an_append_writes_its_own_values_and_segments_are_merged_before_they_are_many() -> None:
     files = MemoryFiles()
     store(files, "d", rows(*range(50_000)), options=SEGMENTED)
-    first = files.info(segments(files)[0]).size
+    large = segments(files)[0]
+    first = files.info(large).size
     lengths = list[int]()
     for value in range(40):
         counted = CountedFiles(files)
@@ -76,6 +84,8 @@ def test_an_append_writes_its_own_values_and_segments_are_merged_before_they_are
         assert value or counted.read_bytes < first / 2
         assert value or files.info(segments(files)[-1]).size < first / 10
     assert max(lengths) == 16
+    assert min(lengths[14:]) == 2  # the large one stays, the small ones are merged
+    assert segments(files)[0] == large
     assert found(files, 100_007) == [100_007]
     assert len(plan_read(files, "d", predicates=[[("x", "==", 7)]]).partitions) == 1
     collect_garbage(files, "d", older_than=timedelta(0))

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -99,6 +99,14 @@ def test_executors_write_the_driver_commits_and_executors_read(
     found = spark_frame(session, location, plan)
     assert found.dtypes == [("id", "bigint"), ("country", "string")]
     assert sorted(row.id for row in found.collect()) == [97, 99, 101, 103, 105, 107, 109]
+
+    session.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    times = session.sql("SELECT TIMESTAMP'2024-01-01 01:00:00 UTC' at")
+    zoned = write_frame(times, location, PartitionSpec("zoned"))
+    commit_new(files, "zoned", zoned)
+    rows = read_table(files, "zoned")
+    assert rows.schema.field("at").type == pa.timestamp("us", tz="UTC")
+    assert rows["at"].to_pylist() == [datetime(2024, 1, 1, 1, tzinfo=UTC)]
 
     state = load_state(files, "d")
     dying = partial(_dies_once, str(tmp_path / "location"), str(tmp_path / "died"))

@@ -27,7 +27,8 @@ class StateIndices:
 
     def type(self, column: str) -> Any:
         """The type of the values in an index."""
-        return self._open(column, self._state.index_files(column)[0]).type
+        newest = self._state.index_files(column)[-1]  # the first segment may be large
+        return self._open(column, newest).type
 
     def labels(self, column: str, conditions: Sequence[ColumnCondition]) -> frozenset[str]:
         """The partitions with a value that satisfies all the conditions.
@@ -53,6 +54,11 @@ class StateIndices:
         if column in self._state.indices:
             return opened[0]
         return SegmentedIndex(opened, self._state.partitions.keys())
+
+    def merged(self, column: str, segments: Sequence[str]) -> Any:
+        """All rows of some segments, each value once."""
+        opened = [self._open(column, path) for path in segments]
+        return SegmentedIndex(opened, self._state.partitions.keys()).whole()
 
     def _open(self, column: str, path: str) -> IndexFile:
         try:

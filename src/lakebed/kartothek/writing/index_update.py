@@ -21,7 +21,8 @@ from lakebed.kartothek.writing.commit import UncommittedFiles
 from lakebed.kartothek.writing.partition_files import WrittenPartition
 from lakebed.ports.files.files import Files
 
-_SEGMENTS = 16  # of one index; one more, and they are merged
+_SEGMENTS = 16  # of one index; one more, and small ones are merged
+_LARGE = 8  # of them at most stay as they are then
 
 
 def with_updated_indices(
@@ -46,13 +47,33 @@ def with_updated_indices(
         type_ = known.type(column) if column in known else types[column]
         whole = partial(_whole, known, column)
         values = {one.label: _values(files, one, column, type_, whole) for one in added}
-        kept = state.segments.get(column, ())
-        if segmented and column not in state.indices and len(kept) < _SEGMENTS:
-            merged = merged_index(None, values, type_=type_)
+        segments, kept = state.segments.get(column, ()), tuple[str, ...]()
+        if segmented and column not in state.indices:
+            kept = kept_segments(segments, state.index_sizes)
+            small = segments[len(kept) :]
+            old = known.merged(column, small) if small else None
         else:
-            merged, kept = merged_index(whole(), values, type_=type_, removed=removed), ()
+            old = whole()
+        merged = merged_index(old, values, type_=type_, removed=removed)
         state = with_index(made, state, column, index_file(column, merged), kept, segmented)
     return state
+
+
+def kept_segments(segments: Sequence[str], sizes: Mapping[str, int]) -> tuple[str, ...]:
+    """The first segments, which stay as they are; the others are merged with new values.
+
+    All stay until they are too many. Then those stay that are larger than all after them together,
+    so that a large index is seldom written again.
+    """
+    if len(segments) < _SEGMENTS:
+        return tuple(segments)
+    rest, kept = sum(sizes.get(path, 0) for path in segments), list[str]()
+    for path in segments[:_LARGE]:
+        rest -= sizes.get(path, 0)
+        if sizes.get(path, 0) <= rest:
+            break
+        kept.append(path)
+    return tuple(kept)
 
 
 def with_index(

@@ -39,7 +39,9 @@ def write_frame(
         rest = iter(batches)
         first = next(rest, None)
         if first is not None:
-            rows = pa.RecordBatchReader.from_batches(first.schema, chain([first], rest))
+            schema = _in_utc(first.schema)
+            batches = (batch.cast(schema) for batch in chain([first], rest))
+            rows = pa.RecordBatchReader.from_batches(schema, batches)
             yield outcome(
                 0, lambda: write_rows(open_location(), spec, rows, table=table, fields=fields)
             )
@@ -48,8 +50,23 @@ def write_frame(
     written = combined_rows(rows for _, rows in found)
     if written.schemas:
         return written
-    empty = frame.limit(0).toArrow().schema
+    empty = _in_utc(frame.limit(0).toArrow().schema)
     return WrittenRows((), {table: table_schema(empty, spec.partition_keys, strings=spec.strings)})
+
+
+def _in_utc(schema: Any) -> Any:
+    """Spark gives times with a zone that of the session; all writers of a dataset use the same."""
+    import pyarrow as pa
+
+    utc = pa.timestamp("us", tz="UTC")
+    return pa.schema(
+        [
+            field.with_type(utc)
+            if pa.types.is_timestamp(field.type) and field.type.tz is not None
+            else field
+            for field in schema
+        ]
+    )
 
 
 def write_files(
