@@ -12,6 +12,8 @@ from lakebed.pipelines import RunListener
 from lakebed.ports import RunRecord
 from tests.support.kills import check_healed, killed
 from tests.support.lakes.pipeline_lake import TestLake
+from tests.support.lakes.rest_lake import RestLake
+from tests.support.scale import in_turn
 
 pytestmark = [
     pytest.mark.spark,
@@ -240,3 +242,23 @@ def test_ranges_run_over_integers_dates_and_times_without_a_zone(shop: TestLake)
     assert record.state == "failed"
     assert "'day' is string" in record.error["what"]
     check_healed(shop.lake, [])
+
+
+@in_turn(2, of=4)
+@pytest.mark.s3
+@pytest.mark.postgres
+def test_a_backfill_on_a_rest_catalog_goes_on_where_it_failed(rest_lake: RestLake) -> None:
+    """The table and Lakebed's records are in two places there."""
+    lake, name = rest_lake.lake, f"{rest_lake.namespace}.silver.numbers"
+    rest_lake.pipeline("bronze.numbers", "SELECT CAST(id AS INT) AS id, 1 AS v FROM range(3)")
+    source = "SELECT id, v FROM {{ ref('bronze.numbers') }} WHERE id >= {{ batch_start }}"
+    source += " AND id < {{ batch_end }}"
+    rest_lake.pipeline("silver.numbers", source, "batch_column: id\n", **GATE)
+    assert lake.run(f"{rest_lake.namespace}.bronze.numbers").ok
+    lake.execute(f"UPDATE {rest_lake.namespace}.bronze.numbers SET v = -1 WHERE id = 1")
+    (record,) = lake.run(name, start=0, end=3, chunk=1).records
+    assert list(ended(record).values()) == ["success", "failed", "success"]
+    lake.execute(f"UPDATE {rest_lake.namespace}.bronze.numbers SET v = 2 WHERE id = 1")
+    (record,) = lake.run(name, start=0, end=3, chunk=1).records
+    assert ended(record) == {"1..2": "success"}
+    assert [row["v"] for row in rest_lake.rows("silver.numbers")] == [1, 2, 1]

@@ -137,11 +137,13 @@ def test_integers_are_one_chunk_unless_the_table_is_divided(drafts: TestLake) ->
 
 
 def test_the_sql_of_a_range_can_be_seen(drafts: TestLake) -> None:
-    drafts.pipeline(NAME, RANGED, OVER)
-    command = ["compile", NAME, "--start", "2024-01", "--end", "2024-03-05"]
+    gate = "SELECT * FROM {{ this }} WHERE {% if batch_end %}at < {{ batch_end }} AND{% endif %} id < 0"
+    drafts.pipeline(NAME, RANGED, OVER, gates={"positive": gate})
+    command = ["compile", NAME, "--start", "2024-01", "--end", "2024-03-05", "--gates"]
     shown = CliRunner().invoke(app, [*command, "--lake", str(drafts.folder)])
     assert shown.exit_code == 0, shown.output
     assert "WHERE at >= DATE '2024-01-01'" in shown.stdout
+    assert "WHERE at < DATE '2024-03-05' AND id < 0" in shown.stdout
 
 
 def test_a_dry_run_shows_the_chunks_and_touches_nothing(drafts: TestLake) -> None:
