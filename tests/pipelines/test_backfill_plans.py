@@ -113,6 +113,7 @@ def test_a_range_that_cannot_be_meant_is_refused(drafts: TestLake) -> None:
         (f"merge_strategy: incremental\n{KEYED}", "month", None),
         ("partition_by: years(at)\n", "year", ["at=2024-01-15..2024-02-10"]),
         (f"partition_by: year(seen)\n{OVER}", "month", None),
+        ("partition_by: [id, at]\ncolumns: {at: date, id: int}\n", "month", None),
     ],
 )  # fmt: skip
 def test_the_column_and_the_chunks_follow_the_other_settings(

@@ -61,7 +61,7 @@ def batch_column(config: PipelineConfig, known: Mapping[str, ColumnType], *, whe
     if len(found) == 1:
         return found[0]
     listed = f"{', '.join(found)} could be meant" if found else "no setting names a column of times"
-    example = found[0] if found else next(_ranged(known), "at")
+    example = next(iter((*found, *_times(known))), "at")
     raise UsageError(
         f"over which column the range runs is not known: {listed}.",
         where=where,
@@ -74,7 +74,9 @@ def _candidates(config: PipelineConfig, known: Mapping[str, ColumnType]) -> Iter
     timed = (
         field.column
         for field in config.partition_by
-        if field.transform.rstrip("s") in _TIMES or field.transform == "truncate"
+        if field.transform.rstrip("s") in _TIMES
+        or field.transform == "truncate"
+        or (field.transform == "identity" and field.column.casefold() in _times(known))
     )
     for name in (*timed, config.partition_column, config.watermark_column):
         type_ = known.get(name.casefold()) if name else None
@@ -82,8 +84,10 @@ def _candidates(config: PipelineConfig, known: Mapping[str, ColumnType]) -> Iter
             yield name
 
 
-def _ranged(known: Mapping[str, ColumnType]) -> Iterator[str]:
-    return (name for name, type_ in known.items() if kind_of(type_) not in (None, "integer"))
+def _times(known: Mapping[str, ColumnType]) -> tuple[str, ...]:
+    """The columns that are known to hold dates or times."""
+    kinds = {name: kind_of(type_) for name, type_ in known.items()}
+    return tuple(name for name, kind in kinds.items() if kind not in (None, "integer"))
 
 
 def default_size(config: PipelineConfig, column: str, whole: ChunkRange) -> Unit | int:

@@ -41,7 +41,7 @@ from lakebed.tables import ReplaceRange, apply_renames
 from lakebed.templates import SqlValue, sql_value
 from lakebed.types import ColumnType, read_iceberg_type, read_table_type
 
-_LOOKED_AT = 10_000  # records of runs
+_LOOKED_AT = 1_000  # records of runs
 
 
 @dataclass(frozen=True)
