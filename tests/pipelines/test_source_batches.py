@@ -8,15 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
 from lakebed.app import open_lake
 from lakebed.batches.state import sidecar_paths
+from lakebed.cli.main import app
 from lakebed.cli.output.run_text import batch_lines
-from lakebed.errors import UnknownName, UsageError
+from lakebed.errors import CatalogUnreachable, UnknownName, UsageError
 from lakebed.pipelines import RunListener
 from lakebed.pipelines.planning.steps import RunStep
 from lakebed.ports import RunRecord
+from tests.pipelines.test_sources import SEED
 from tests.support.kills import killed
 from tests.support.lakes.source_lake import CONFIG, NAME, SourceLake
 from tests.support.scale import rotated
@@ -112,6 +116,98 @@ def test_a_bad_file_fails_its_batch_is_named_and_others_go_on(income: SourceLake
         (income.source / f"{bad}.json").unlink()
     assert income.ran() == {}  # their files are again what the table was made from
     income.check()
+
+
+@pytest.mark.parametrize("retries", rotated([1, 2], 1))
+def test_a_batch_is_tried_again_as_often_as_it_may_and_others_stand(
+    retries: int, income: SourceLake
+) -> None:
+    income.configure(CONFIG.replace("max_retries: 0", f"max_retries: {retries}\nretry_delay_ms: 1"))
+    failing = iter([True, True])
+
+    def fail(_: str, step: RunStep, moment: str) -> None:
+        if (step.kind, moment) == ("Write", "before") and next(failing, False):
+            raise CatalogUnreachable("db", "gone")
+
+    record = income.run_source(listener=RunListener(on_step=fail))
+    told = [(line.label, line.state, line.attempts) for line in record.batches]
+    state = "success" if retries == 2 else "failed"
+    assert told == [("year=2019", state, retries + 1), ("year=2020", "success", 1)]
+    assert record.state == state
+    income.ran()
+    income.check()
+    check_lines(income)
+
+
+def test_a_file_that_changes_while_its_batch_is_read_fails_it_until_the_next_run(
+    income: SourceLake,
+) -> None:
+    income.configure(CONFIG.replace("max_retries: 0", "max_retries: 3\nretry_delay_ms: 1"))
+
+    def change(_: str, step: RunStep, moment: str) -> None:
+        if (step.kind, moment) == ("Write", "after") and not income.lake.tables.list():
+            income.put_values("CA+2_2019_COUNTY", 5)
+
+    record = income.run_source(listener=RunListener(on_step=change))
+    told = [(line.label, line.state, line.attempts) for line in record.batches]
+    assert told == [("year=2019", "failed", 1), ("year=2020", "success", 1)]
+    assert "CA+2_2019_COUNTY.json" in record.batches[0].error
+    assert income.ran() == {"year=2019": "new"}
+    income.check()
+
+
+def test_columns_that_do_not_fit_the_table_are_told_with_a_file_and_what_helps(
+    income: SourceLake,
+) -> None:
+    income.ran()
+    income.put("F_2021_A", {"GeoFips": "1", "value": 1.5})
+    income.put("G_2022_A", {"GeoFips": "1", "geo": "2", "value": 1})
+    income.put("H_2023_A", {"GeoFips": "1", "value": 1, "unit": "USD"})
+    (income.source / "I_2024_A.json").write_text("[]")
+    income.configure(CONFIG + "on_schema_change: fail\n")
+    record = income.run_source()
+    told = {line.label: line.error for line in record.batches}
+    assert "set columns: {value: double} in config.yaml" in told["year=2021"]
+    assert "its files have a column 'geo', and 'GeoFips' becomes it" in told["year=2022"]
+    assert "(new: unit string)" in told["year=2023"]
+    assert told["year=2024"] == ""  # it has no row
+    assert all(f"_{year}_A.json" in told[f"year={year}"] for year in (2021, 2022, 2023))
+    (income.source / "I_2024_A.json").write_text("")  # this may be half a download
+    assert "has any column: downloads/I_2024_A.json" in income.run_source().batches[-1].error
+    assert income.counted(income.rows(NAME)) == (
+        income.counted([row for row in income.expected() if row["year"] < 2021])
+    )
+
+
+def test_the_schema_of_the_seed_makes_its_table_batch_by_batch(
+    tmp_path: Path, spark_home: Path
+) -> None:
+    (tmp_path / "econ.yaml").write_text(SEED)
+    place = str(tmp_path / "lake")
+    made = CliRunner().invoke(app, ["init", place, "--from-schema", str(tmp_path / "econ.yaml")])
+    assert made.exit_code == 0, made.output
+    rows = []
+    for year, fips in ((2019, "01001"), (2020, "01001"), (2020, "01003")):
+        folder = tmp_path / f"lake/type=regional_income/year={year}/geo_fips={fips}"
+        folder.mkdir(parents=True)
+        table = pa.table({"tablename": ["CAINC1", "CAINC1"], "line_code": [1, 2]})
+        pq.write_table(table, folder / "data.parquet")
+        rows += [{**row, "year": year, "geo_fips": fips} for row in table.to_pylist()]
+    told = json.loads(CliRunner().invoke(app, ["--lake", place, "run", "--json"]).output)
+    (run,) = told["runs"]
+    assert [(line["label"], line["rows"]) for line in run["batches"]] == [
+        ("year=2019", 2),
+        ("year=2020", 4),
+    ]
+    with open_lake(place) as lake:
+        name = "default.bronze.regional_income"
+        found = lake.iceberg.load_table(tuple(name.split("."))).scan().to_arrow().to_pylist()
+        assert sorted(found, key=repr) == sorted(rows, key=repr)
+        assert lake.tables.describe(name).partition_by == ("year", "geo_fips")
+        (plan,) = lake.plan()
+    assert plan.source is not None
+    assert (plan.source.due, plan.source.unchanged) == ((), 2)
+    assert ["by_fips" in note for note in plan.source.notes] == [True]
 
 
 def test_a_key_that_no_file_has_is_named_with_a_file(income: SourceLake) -> None:

@@ -16,6 +16,17 @@ from lakebed.ports import FileInfo, Files, LandingReader
 _SHOWN = 10
 
 
+class SourceSpec(ZoneSpec):
+    """How the files of a source are read: its settings are those of a pipeline."""
+
+    @property
+    def takes_nulls(self) -> bool:
+        return False
+
+    def how_to_type(self, column: str, type_: str) -> str:
+        return f"set columns: {{{column}: {type_}}} in config.yaml"
+
+
 def open_source(
     reader: LandingReader,
     files: Files,
@@ -37,7 +48,11 @@ def open_source(
     bad = (*(one for one in sniffed if isinstance(one, BadFile)), *checked.bad)
     if bad:
         raise _refusal(bad, where)
-    frame = frame_of(reader, checked, spec, address, path_column=path_column)
+    frame = (
+        frame_of(reader, checked, spec, address, path_column=path_column)
+        if checked.target
+        else None
+    )
     return ZoneRows(frame, tuple(chosen), empty | dict(checked.rows), checked=checked)
 
 
@@ -48,5 +63,5 @@ def _refusal(bad: Sequence[BadFile], where: str) -> BadFiles:
         f"{len(bad)} file{'s' if len(bad) > 1 else ''} cannot be read: {told}{more}.",
         where=where,
         safe="Nothing of this batch was published; other batches are not affected.",
-        next="Fix or remove what is wrong. Types that differ are set under columns.",
+        next="Fix or remove what is wrong.",
     )

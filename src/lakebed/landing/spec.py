@@ -163,6 +163,15 @@ class ZoneSpec(BaseModel):
         return given
 
     @property
+    def takes_nulls(self) -> bool:
+        """Whether further spellings of NULL can be set."""
+        return True
+
+    def how_to_type(self, column: str, type_: str) -> str:
+        """What to do so that a column is read with another type."""
+        return f"set types: {{{column}: {type_}}} in zone.yaml"
+
+    @property
     def null(self) -> str:
         """The text that Spark's reader treats as NULL: the empty one if possible."""
         return "" if "" in self.nulls else self.nulls[0]

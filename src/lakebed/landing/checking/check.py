@@ -200,7 +200,7 @@ class _Checking:
         unfit = self.inference.taken.unfit(plain_types(member.types))
         for name, (known, _) in unfit.items():
             what = f"its column {name} is {member.types[name]}, and the zone's is {known}"
-            return f"{what}; to have it read otherwise, set types: {{{name}: …}} in zone.yaml"
+            return f"{what}; to have it read otherwise, {self.spec.how_to_type(name, '…')}"
         return ""
 
     def _shown(self, member: ReadGroup) -> dict[str, ColumnType]:

@@ -72,13 +72,11 @@ def _is_number(text: str) -> bool:
 
 
 def advice(column: Field, value: object, spec: ZoneSpec) -> str:
-    """What to set in zone.yaml so that the value fits."""
+    """What to set so that the value fits."""
     if spec.expected_schema:
         return "expected_schema in zone.yaml says so"
-    other = (
-        f"to read the column otherwise, set types: {{{column.name}: {_wider(value)}}} in zone.yaml"
-    )
-    if isinstance(value, str) and value.strip().casefold() in _LIKE_NULL:
+    other = f"to read the column otherwise, {spec.how_to_type(column.name, _wider(value))}"
+    if spec.takes_nulls and isinstance(value, str) and value.strip().casefold() in _LIKE_NULL:
         nulls = ", ".join(f'"{text}"' for text in (value, *spec.nulls))
         return f"if it means NULL, set nulls: [{nulls}] in zone.yaml; {other}"
     return other

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 _LONGEST_RECORD = 400
+_NONE = "_lakebed_none"  # stands for the columns of files that have none, such as []
 # Values in a line; where the quick count fails (it does not know NaN), the reader's own rules
 # decide.
 _VALUES = (
@@ -112,7 +113,7 @@ def _records(session: "SparkSession", group: FileGroup) -> "DataFrame":
     ]
     return _summed(
         frame,
-        corrupt=f.count(CORRUPT) if text else f.lit(0),
+        corrupt=_corrupt(group) if text else f.lit(0),
         rounded=count_any(
             [
                 loses_digits(column, wide)
@@ -122,6 +123,14 @@ def _records(session: "SparkSession", group: FileGroup) -> "DataFrame":
         suspect=count_any([has_odd_sign(column) for column in texts]),
         filled=f.array(*(f.count(spark_identifier(column.name)) for column in group.columns)),
     )
+
+
+def _corrupt(group: FileGroup) -> "Column":
+    """How many records are corrupt. Spark refuses a query that needs nothing else of them."""
+    from pyspark.sql import functions as f
+
+    found = f.count(CORRUPT)
+    return found if group.columns else f.least(found, found + f.count(_NONE))
 
 
 def _lines(session: "SparkSession", group: FileGroup, paths: tuple[str, ...]) -> "DataFrame":
@@ -168,7 +177,7 @@ def _permissive(session: "SparkSession", group: FileGroup, columns: Sequence[Fie
             columns,
             corrupt=CORRUPT,
         )
-    schema = columns_text([*columns, corrupt])
+    schema = columns_text([*(columns or [Field(_NONE, "string")]), corrupt])
     return load(reader.schema(schema), group)
 
 

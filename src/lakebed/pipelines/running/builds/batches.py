@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from lakebed.batches.changes import DueBatch
-from lakebed.errors import LakebedError, LeaseLost, OutcomeUnknown
+from lakebed.errors import FilesChanged, LakebedError, LeaseLost, OutcomeUnknown
 from lakebed.names import new_run_id
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.backfills.look import BackfillLook, look_at_backfill
@@ -184,9 +184,11 @@ def _run_batch(run: _BatchedRun, due: DueBatch) -> None:
     while True:
         line = BatchRun(due.label, "success", due.reason, attempts=retries + rebuilds + 1)
         error = _attempt(run, due, line)
-        if error and error.overtaken and rebuilds < REBUILDS:
+        if error is None or isinstance(error, FilesChanged):
+            break  # a file that has changed is listed by the next run
+        if error.overtaken and rebuilds < REBUILDS:
             rebuilds += 1
-        elif error and error.retryable and retries < config.batch_retries:
+        elif error.retryable and retries < config.batch_retries:
             retries += 1
             run.log.warning("batch %s failed (attempt %d): %s", due.label, retries, error.what)
             run.build.sleep(config.batch_retry_delay(retries))

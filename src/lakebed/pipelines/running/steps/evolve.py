@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from lakebed.errors import BadBatch, near, suggestion
+from lakebed.pipelines.planning.pins import SourceBatch
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.steps.strategy_checks import (
     check_overwrite,
@@ -183,6 +184,8 @@ def _naming_files(run: ActiveRun, metadata: TableMetadata) -> Iterator[None]:
     try:
         yield
     except BadBatch as error:
+        if batch := run.context.pins.source_batch:
+            raise _of_source(run, error, batch) from error
         there = {column.name.casefold() for column in metadata.columns}
         checked = [landed.checked for landed in run.progress.landed.values() if landed.checked]
         members = [member for one in checked for member in one.groups]
@@ -197,6 +200,19 @@ def _naming_files(run: ActiveRun, metadata: TableMetadata) -> Iterator[None]:
             f" Files of the zone that have other columns than the table: {told}." if told else ""
         )
         raise
+
+
+def _of_source(run: ActiveRun, error: BadBatch, batch: SourceBatch) -> BadBatch:
+    """The columns of a batch do not fit the table: what helps where there is no query."""
+    shown = f" (the first of its files is {batch.files[0].path})" if batch.files else ""
+    return BadBatch(
+        f"{error.what[:-1]}{shown}.",
+        where=run.spec.file,
+        safe="Nothing of this batch was written.",
+        next="Give the column the table's type under columns in config.yaml, or another name by"
+        " from. New columns need on_schema_change: append. To start over, drop the table (it can"
+        f" be restored) and run again: lakebed table drop {run.table}",
+    )
 
 
 def present_fields(run: ActiveRun) -> tuple[Field, ...]:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from lakebed.batches.pattern import NULL_PART, SourcePattern
 from lakebed.errors import BadBatch, near, suggestion
-from lakebed.landing import RememberedTypes, ZoneSpec
-from lakebed.landing.source_files import open_source
+from lakebed.landing import RememberedTypes
+from lakebed.landing.source_files import SourceSpec, open_source
 from lakebed.names import spark_identifier
 from lakebed.pipelines.definition.batch_source import key_type
 from lakebed.pipelines.definition.config import PipelineConfig
@@ -23,8 +23,7 @@ def read_batch(run: ActiveRun, batch: SourceBatch) -> None:
     """The rows of a batch, as a frame not yet computed; none if its files are gone."""
     progress, source = run.progress, run.spec.batches
     if source is None or not batch.files:
-        progress.frame = run.compute.query(f"SELECT * FROM {run.table.spark} WHERE 1 = 0")
-        progress.fields = run.compute.fields(progress.frame)
+        _take_no_row(run)
         return
     files, root = run.services.source_store(source.pattern.store)
     landed = open_source(
@@ -38,13 +37,24 @@ def read_batch(run: ActiveRun, batch: SourceBatch) -> None:
         path_column=PATH_COLUMN,
     )
     if landed.frame is None:
-        raise _unfit(run, "no file of it has any column.", batch.files[0].path)
+        # [] says that there is no row; a file of no byte says nothing
+        is_told = any(file.size for file in batch.files) and not sum(landed.rows_by_file.values())
+        if not is_told or run.context.target.absent:
+            raise _unfit(run, "no file of it has any column.", batch.files[0].path)
+        _take_no_row(run)
+        return
     there = [field for field in run.compute.fields(landed.frame) if field.name != PATH_COLUMN]
     chosen = tuple(batch_columns(there, source.pattern, run.spec.config, root=root))
     _require_keys(run, [name for name, _ in chosen], batch)
+    _require_distinct(run, there, batch)
     expressions = [f"{text} AS {spark_identifier(name)}" for name, text in chosen]
     progress.frame = run.compute.select(landed.frame, expressions)
     progress.fields = run.compute.fields(progress.frame)
+
+
+def _take_no_row(run: ActiveRun) -> None:
+    run.progress.frame = run.compute.query(f"SELECT * FROM {run.table.spark} WHERE 1 = 0")
+    run.progress.fields = run.compute.fields(run.progress.frame)
 
 
 def batch_columns(
@@ -92,14 +102,14 @@ def _decoded(text: str) -> str:
     return f"url_decode(replace({text}, '+', '%2B'))"
 
 
-def _zone_spec(config: PipelineConfig) -> ZoneSpec:
+def _zone_spec(config: PipelineConfig) -> SourceSpec:
     """How the files are read: declared types are final."""
     types = {
         column.read_from or name: column.type
         for name, column in config.columns.items()
         if column.type
     }
-    return ZoneSpec(format=config.format, types=types, on_bad_file="fail")
+    return SourceSpec(format=config.format, types=types, on_bad_file="fail")
 
 
 def _remembered(run: ActiveRun) -> RememberedTypes:
@@ -125,6 +135,16 @@ def _require_keys(run: ActiveRun, names: Sequence[str], batch: SourceBatch) -> N
         if column.casefold() not in there:
             what = f"neither its files nor their paths have the column {column!r}"
             raise _unfit(run, f"{what}.", batch.files[0].path, suggestion(near(column, names)))
+
+
+def _require_distinct(run: ActiveRun, there: Sequence[Field], batch: SourceBatch) -> None:
+    given = {field.name.casefold(): field.name for field in there}
+    for name, column in run.spec.config.columns.items():
+        former = column.read_from or name
+        both = {former.casefold(), name.casefold()}
+        if len(both) == 2 and both <= given.keys():
+            what = f"its files have a column {given[name.casefold()]!r}, and {former!r} becomes it"
+            raise _unfit(run, f"{what}, too.", batch.files[0].path, "Choose another name for one.")
 
 
 def _unfit(run: ActiveRun, what: str, path: str, next: str = "") -> BadBatch:
