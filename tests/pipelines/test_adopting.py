@@ -168,6 +168,29 @@ def test_a_rewrite_copies_the_rows_and_needs_the_folder_no_more(
     assert (metadata.partition_by, metadata.adopted_from) == (("year", "kind"), "")
 
 
+def test_values_stay_with_their_column_when_another_takes_its_name(
+    shop: TestLake, tmp_path: Path
+) -> None:
+    lake = shop.lake
+    lake.adopt(write_folder(tmp_path / "exports"), INCOME)
+    lake.execute(f"ALTER TABLE {INCOME} RENAME COLUMN name TO label")
+    lake.execute(f"ALTER TABLE {INCOME} ADD COLUMN name STRING")
+    lake.execute(f"ALTER TABLE {INCOME} DROP COLUMN xs")
+    lake.write(
+        INCOME,
+        pa.table({"id": [99], "name": ["own"], "xs": ["text"]}),
+        on_schema_change="append",
+    )
+    wanted = [(1, "name 1", None, None), (99, None, "own", "text")]
+    query = f"SELECT id, label, name, xs FROM {INCOME} WHERE id IN (1, 99) ORDER BY id"
+    assert list(lake.query(query)) == wanted
+    assert list(lake.query(query, engine="spark")) == wanted
+    loaded = lake.iceberg.load_table(tuple(INCOME.split(".")))
+    found = loaded.scan(row_filter="id in (1, 99)").to_arrow().sort_by("id").to_pylist()
+    names = ("id", "label", "name", "xs")
+    assert [tuple(row[name] for name in names) for row in found] == wanted
+
+
 BOUNDARIES = [
     ("before", "ReadFolder"),
     ("after", "CreateHidden"),

@@ -129,6 +129,7 @@ def test_files_of_differing_schemas_are_united_by_name(tmp_path: Path) -> None:
         (pa.array([[1]], pa.list_(pa.uint8())), r"id\.element is uint8"),
         (pa.array([DAY], pa.timestamp("ns")), "nanoseconds"),
         (pa.array([1], pa.duration("s")), "duration"),
+        (pa.array(["x"]).dictionary_encode(), "category"),
     ],
 )
 def test_what_a_table_cannot_hold_is_refused_with_the_file_and_the_way_out(

@@ -27,8 +27,10 @@ from lakebed.ports.catalog.commit_records import (
 from lakebed.ports.catalog.pointer_rows import PointerChange, PointerRow, PointerRows
 from lakebed.ports.catalog.tables import (
     ADOPTED_FROM,
+    ADOPTED_NAMES,
     MAIN,
     NAME,
+    NAME_MAPPING,
     OWN_COLUMNS,
     RUN_ID,
     SOURCE_UUID,
@@ -109,8 +111,10 @@ from lakebed.ports.upkeep.snapshot_writer import SnapshotWriter
 
 __all__ = [
     "ADOPTED_FROM",
+    "ADOPTED_NAMES",
     "MAIN",
     "NAME",
+    "NAME_MAPPING",
     "NO_CHANGE_RECORDS",
     "NO_PUBLICATION_RECORDS",
     "OWN_COLUMNS",

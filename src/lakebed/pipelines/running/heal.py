@@ -11,6 +11,7 @@ from lakebed.pipelines.services import RunServices
 from lakebed.ports import Lease, RemoveRef, RunRecord, SetSchema
 from lakebed.settings import DATA
 from lakebed.tables import schema_to_restore, settle_alters, settle_publications
+from lakebed.tables.adopting.names import names_to_restore
 from lakebed.work import retry
 
 _DIED = {
@@ -67,7 +68,9 @@ def _restore(
         refs = (
             [RemoveRef(name) for name in metadata.refs if run_of_branch(name)] if branches else []
         )
-        if amendments := (*refs, *((SetSchema(former),) if former is not None else ())):
+        names = names_to_restore(metadata)
+        schemas = (SetSchema(former),) if former is not None else ()
+        if amendments := (*refs, *schemas, *names):
             catalog.amend(table, amendments, expected=seen[table], leases=leases)
 
     retry(attempt)

@@ -10,6 +10,7 @@ from lakebed.errors import LakebedError, UnknownName, UsageError
 from lakebed.names import TableName, new_run_id
 from lakebed.pipelines.definition.config import PipelineConfig, build_strategy
 from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.running.adopting.names import restore_names
 from lakebed.pipelines.running.builds.attempts import attempt_until
 from lakebed.pipelines.running.builds.build_request import Build, hold_table
 from lakebed.pipelines.running.heal import heal
@@ -156,6 +157,7 @@ def alter_manually(build: Build, table: TableName, statement: ChangeStatement) -
         compute = services.compute(run_id)
         try:
             compute.execute(text)
+            restore_names(table, services, lease=held.require())
         except LakebedError as error:
             error.what = statement.with_own_positions(error.what, table.spark, alias="")
             services.records.write(

@@ -18,6 +18,8 @@ RUN_ID = "lakebed.run-id"  # summary key: the run that wrote the snapshot
 NAME = "lakebed.table"
 # property: the folder whose files a table took over as they are; they are not Lakebed's to remove
 ADOPTED_FROM = "lakebed.adopted-from"
+ADOPTED_NAMES = "lakebed.adopted-names"  # property: the name mapping that such files need
+NAME_MAPPING = "schema.name-mapping.default"  # Iceberg's: columns of files without field ids
 UNPUBLISHED = "lakebed.unpublished"  # property of a first run's table until it is published
 SOURCE_UUID = "lakebed.source-uuid"  # property of a derived table: the table it is computed from
 

@@ -36,10 +36,11 @@ def file_columns(schema: Any, parquet: Any) -> tuple[FileColumn, ...]:
     leaf, found = 0, list[FileColumn]()
     for field in schema:
         count = leaf_count(field.type)
-        fault = next(_faults(field, field.name), "")
+        fault, kind = next(_faults(field, field.name), ""), _type(field.type)
         if old & set(range(leaf, leaf + count)):
-            fault = "INT96 is no type of Iceberg"
-        found.append(FileColumn(field.name, _type(field.type), fault, _is_void(field.type)))
+            fault = f"{field.name} has timestamps of type INT96, which no table has"
+            kind = kind if kind.is_nested else Primitive("timestamp")
+        found.append(FileColumn(field.name, kind, fault, _is_void(field.type)))
         leaf += count
     return tuple(found)
 
@@ -104,8 +105,10 @@ def _faults(field: Any, path: str) -> Iterator[str]:
             inner = type_.field(at)
             yield from _faults(inner, f"{path}.{inner.name}")
         return
-    text = str(type_.value_type if types.is_dictionary(type_) else type_).removeprefix("large_")
-    if types.is_timestamp(type_):
+    text = str(type_).removeprefix("large_")
+    if types.is_dictionary(type_):
+        yield f"{path} is a category of pandas, which PyIceberg cannot read beside plain values"
+    elif types.is_timestamp(type_):
         if type_.unit == "ns":
             yield f"{path} counts nanoseconds, and a table counts microseconds"
     elif types.is_decimal(type_):

@@ -20,9 +20,17 @@ from pyiceberg.types import DecimalType, NestedField, PrimitiveType, StringType
 from pyiceberg.utils.truncate import truncate_upper_bound_text_string
 
 from lakebed.engines.iceberg.upkeep.new_snapshot import NewSnapshot, added
-from lakebed.ports import MAIN, AddedFile, Amendment, ColumnStatistics, SetProperties, SetRef
+from lakebed.ports import (
+    ADOPTED_NAMES,
+    MAIN,
+    NAME_MAPPING,
+    AddedFile,
+    Amendment,
+    ColumnStatistics,
+    SetProperties,
+    SetRef,
+)
 
-_NAME_MAPPING = "schema.name-mapping.default"
 _A_MANIFEST = 10_000  # files
 _TEXT = 16  # characters of a bound, as Iceberg itself keeps
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -42,8 +50,9 @@ def added_files(
         counts["records"] += sum(file.rows for file in some)
         counts["files-size"] += sum(file.size for file in some)
     told = new.finished(manifests, Operation.APPEND, {**_summary(counts), **summary})
-    names = SetProperties({_NAME_MAPPING: present.schema().name_mapping.model_dump_json()})
-    return (told, SetRef(MAIN, told.snapshot), names)
+    names = present.schema().name_mapping.model_dump_json()
+    mapping = SetProperties({NAME_MAPPING: names, ADOPTED_NAMES: names})
+    return (told, SetRef(MAIN, told.snapshot), mapping)
 
 
 def _summary(counts: Mapping[str, int]) -> dict[str, str]:

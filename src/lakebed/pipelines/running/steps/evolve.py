@@ -10,6 +10,7 @@ from dataclasses import replace
 from lakebed.errors import BadBatch, near, suggestion
 from lakebed.pipelines.planning.pins import SourceBatch
 from lakebed.pipelines.running.active_run import ActiveRun
+from lakebed.pipelines.running.adopting.names import restore_names
 from lakebed.pipelines.running.steps.strategy_checks import (
     check_overwrite,
     check_range,
@@ -176,6 +177,8 @@ def prepare_schema(run: ActiveRun, policy: SchemaPolicy) -> None:
         run.services.records.write(progress.record)
     for statement in alter_statements(run.table, progress.schema_change):
         run.compute.execute(statement)
+    if target.metadata.adopted_from:
+        restore_names(run.table, run.services, lease=run.held.require())
 
 
 @contextmanager
