@@ -75,3 +75,18 @@ def test_a_rename_is_seen_by_readers_although_a_rest_catalogs_snapshot_keeps_the
         [(1, 1), (2, 2)],
     )
     assert rest_lake.lake.run("gold.s").ok
+
+
+def test_a_table_moves_onto_other_partitions_and_back_on_a_rest_catalog(
+    rest_lake: RestLake,
+) -> None:
+    rest_lake.pipeline("silver.a", "SELECT * FROM VALUES (1, 1), (2, 2), (3, 3) AS t(id, v)")
+    assert rest_lake.lake.run().ok
+    name, before = rest_lake.table("silver.a"), rows(rest_lake, "silver.a")
+    done = rest_lake.lake.tables.migrate(name, partition_by="bucket(2, id), v")
+    assert (done.sum.rows, done.compared) == (3, "all 3 rows are the same as before")
+    assert rest_lake.lake.tables.describe(name).partition_by == ("bucket(2, id)", "v")
+    assert rows(rest_lake, "silver.a") == before
+    assert rest_lake.lake.tables.undo_migration(name).present == ()
+    assert rest_lake.lake.tables.describe(name).partition_by == ()
+    assert rows(rest_lake, "silver.a") == before

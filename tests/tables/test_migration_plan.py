@@ -108,6 +108,12 @@ def test_a_partitioning_that_cannot_be_is_refused_before_anything_is_done(
     assert said in str(refused.value)
 
 
+def test_a_table_of_another_format_version_is_refused_before_its_partitioning_changes() -> None:
+    newer = metadata("append", format_version=3)
+    with pytest.raises(UsageError, match="format version 3"):
+        wanted_partitions(TABLE, newer, read_partition_by("id"), (), NONE)
+
+
 def test_a_pipeline_that_declares_another_partitioning_would_take_the_table_back_and_is_asked_first() -> (
     None
 ):

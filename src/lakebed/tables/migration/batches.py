@@ -7,7 +7,7 @@ files: all but counts is kept in a temporary file.
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, timedelta
 from tempfile import TemporaryFile
 from typing import IO
@@ -26,10 +26,10 @@ class MigrationBatch:
 
     number: int
     label: str  # the partition of the first, and of the last if it is another
-    files: int = 0
-    bytes: int = 0
-    rows: int = 0
-    offset: int = 0  # of its files in the temporary file
+    files: int
+    bytes: int
+    rows: int
+    offset: int  # of its files in the temporary file
 
 
 @dataclass(frozen=True)
@@ -84,29 +84,39 @@ def _divided(
     """A batch ends before a file that would make it too large, and, once it is half full, with its
     partition.
     """
-    batch, last, first = MigrationBatch(1, ""), None, ""
+    group: list[Entry] = []
+    number = size = 0
     for entry in entries:
-        spec, values, path, size, rows = entry
-        if last and path == last[2]:
+        last = group[-1] if group else None
+        if last and last[2] == entry[2]:
             continue  # several manifests may name a file
-        full = batch.bytes + int(size) > limit or batch.files >= MOST_FILES
-        over = last and (spec, values) != last[:2] and batch.bytes * 2 >= limit
-        if batch.files and (full or over):
-            yield batch
-            batch = MigrationBatch(batch.number + 1, "", offset=listed.tell())
-        label = _label(str(values), specs.get(int(spec), ()))
-        first = label if not batch.files else first
-        write_entry((path,), listed)
-        batch = replace(
-            batch,
-            label=label if label == first else f"{first} … {label}",
-            files=batch.files + 1,
-            bytes=batch.bytes + int(size),
-            rows=batch.rows + int(rows),
-        )
-        last = entry
-    if batch.files:
-        yield batch
+        full = size + int(entry[3]) > limit or len(group) >= MOST_FILES
+        if last and (full or (entry[:2] != last[:2] and size * 2 >= limit)):
+            number += 1
+            yield _batch(number, group, specs, listed)
+            group, size = [], 0
+        group.append(entry)
+        size += int(entry[3])
+    if group:
+        yield _batch(number + 1, group, specs, listed)
+
+
+def _batch(
+    number: int, group: Sequence[Entry], specs: Mapping[int, Sequence[str]], listed: IO[bytes]
+) -> MigrationBatch:
+    """The batch of these files, which are written down."""
+    offset = listed.tell()
+    for entry in group:
+        write_entry((entry[2],), listed)
+    first, last = (_label(str(one[1]), specs.get(int(one[0]), ())) for one in (group[0], group[-1]))
+    return MigrationBatch(
+        number,
+        first if first == last else f"{first} … {last}",
+        len(group),
+        sum(int(entry[3]) for entry in group),
+        sum(int(entry[4]) for entry in group),
+        offset,
+    )
 
 
 def _label(values: str, fields: Sequence[str]) -> str:

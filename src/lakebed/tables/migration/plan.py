@@ -30,6 +30,7 @@ _FITTING = {
     "bucket": _WHOLE | _DATES | {"time", "uuid", "fixed"},
     "truncate": _WHOLE,
 }
+_FORMAT = 2
 _NESTED = {"struct", "list", "map"}
 
 
@@ -80,6 +81,11 @@ def wanted_partitions(
     batches: BatchStates,
 ) -> tuple[PartitionField, ...]:
     """The partitioning that was asked for, or else the one that the pipeline declares."""
+    if metadata.format_version != _FORMAT:
+        raise UsageError(
+            f"{table} has Iceberg format version {metadata.format_version}; only tables of version"
+            f" {_FORMAT} can be migrated."
+        )
     if asked is None and not declared:
         raise UsageError(
             f"no pipeline says how {table} is to be partitioned.",

@@ -1,6 +1,7 @@
 """Snapshots written out of data files that exist, through PyIceberg.
 
-One manifest at a time is in memory: a table may have millions of files.
+One manifest at a time is in memory, and none is read once all files are found: a table may have
+millions of files.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -48,7 +49,7 @@ class IcebergSnapshotWriter:
         for manifest in _manifests(io, head):
             if manifest.content == ManifestContent.DELETES:
                 kept.append(manifest)
-            elif wanted & _paths(manifest, io):
+            elif metrics.added_data_files < len(wanted) and wanted & _paths(manifest, io):
                 entries = (one for one in full_entries(manifest, io) if _path(one) in wanted)
                 counted = (existing(one) for one in _counted(entries, metrics.add_file))
                 kept.append(new.manifest(manifest.partition_spec_id, counted))
@@ -73,12 +74,14 @@ class IcebergSnapshotWriter:
             raise diverged
         new, metrics = NewSnapshot(io, present, parent=head), UpdateMetrics()
         kept: list[ManifestFile] = []
+        specs = {one.partition_spec_id for one in _data(chosen)}
         for manifest in _manifests(io, head):
+            left = metrics.removed_data_files < len(gone)
             if manifest.content == ManifestContent.DELETES:
                 if manifest not in chosen:
                     raise diverged
                 kept.append(manifest)
-            elif gone & _paths(manifest, io):
+            elif left and manifest.partition_spec_id in specs and gone & _paths(manifest, io):
                 entries = (
                     _marked(one, gone, new.id, metrics) for one in full_entries(manifest, io)
                 )
