@@ -194,6 +194,14 @@ def test_settings_that_change_rows_make_batches_run_again(change: str, again: bo
     assert changed == again
 
 
+def test_another_partitioning_changes_no_row_so_no_batch_runs_again() -> None:
+    typed = PLAIN + "columns: {a: {type: int}}\n"
+    by_a = read(typed + "partitions: {keys: [{name: a, type: INTEGER}]}\n").config
+    assert config_digest(by_a) == config_digest(read(typed).config)
+    only_there = read(PLAIN + "partitions: {keys: [{name: a, type: INTEGER}]}\n").config
+    assert config_digest(only_there) != config_digest(read(PLAIN).config), "it gives a its type"
+
+
 def test_loading_and_fsck_know_pipelines_without_code() -> None:
     files = MemoryFiles()
     for path, data in pipelines_of_schema(SEED, where="x", namespace="econ").items():

@@ -128,10 +128,20 @@ def config_digest(config: PipelineConfig) -> str:
         "source": config.source,
         "format": config.format,
         "keys": {name: key_type(config, name) for name in batch_keys(config)},
-        "partitions": {key.name: key.type for key in config.partitions.keys},
+        "partitions": {
+            key.name: key.type
+            for key in config.partitions.keys
+            if key.type and not _has_type(config, key.name, key.type)
+        },
         "columns": {
             name: [column.type, column.read_from] for name, column in config.columns.items()
         },
         "contract": config.contract,
     }
     return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _has_type(config: PipelineConfig, name: str, type_: str) -> bool:
+    """Whether `columns` gives a column this type, so that it has it in any partitioning."""
+    column = config.columns.get(name)
+    return bool(column and column.type and stored_type(column.type) == stored_type(type_))
