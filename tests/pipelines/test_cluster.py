@@ -38,6 +38,7 @@ from tests.support.canaries import (
 )
 from tests.support.canaries import rows as rows_kept
 from tests.support.lakes.spark_lakes import jvm_of, listens_on
+from tests.support.lakes.stored_source import StoredSource
 from tests.support.production_site import Site
 from tests.support.scale import in_turn
 
@@ -247,6 +248,9 @@ def test_the_same_pipelines_run_and_frames_come_in_whole_through_spark_connect(
     with connect_server(tmp_path, conf=conf.items()) as url:
         environment = environment_of(bucket, database, url) | kept_in(tmp_path, {})
         make_shop(bucket, database, environment)
+        with open_lake(bucket.url, environment=environment) as lake:
+            source = StoredSource(lake, namespace="ecommerce")
+            source.put_all(2020)
         told = ended(start(environment))
         written = write_frame(tmp_path, environment)
         findings = json.loads(lakebed(environment, "doctor", "--json").communicate()[0])
@@ -261,6 +265,8 @@ def test_the_same_pipelines_run_and_frames_come_in_whole_through_spark_connect(
     assert rows(bucket, environment) == ROWS
     with open_lake(bucket.url, environment=environment) as lake:
         assert lake.table("ecommerce.gold.frame").to_arrow().to_pylist() == written.to_pylist()
+        source.lake = lake
+        source.check()
         assert not list(lake.stores.files.list(".data/staging"))
 
 

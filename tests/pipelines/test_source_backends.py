@@ -59,7 +59,7 @@ def on_rest(rest_lake: RestLake) -> StoredSource:
     return StoredSource(rest_lake.lake, namespace=rest_lake.namespace)
 
 
-@pytest.mark.parametrize("made", rotated(["in_bucket", "from_bucket", "on_rest"], 2))
+@pytest.mark.parametrize("made", rotated(["in_bucket", "from_bucket", "on_rest"], 1))
 def test_a_bucket_of_many_formats_becomes_a_table_batch_by_batch(
     made: str, request: pytest.FixtureRequest
 ) -> None:

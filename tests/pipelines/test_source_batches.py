@@ -1,8 +1,10 @@
 """Runs of sources: the table has the rows of the files, batch by batch, whatever happens."""
 
 import json
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,11 +21,11 @@ from lakebed.cli.output.run_text import batch_lines
 from lakebed.errors import CatalogUnreachable, UnknownName, UsageError
 from lakebed.pipelines import RunListener
 from lakebed.pipelines.planning.steps import RunStep
-from lakebed.ports import RunRecord
+from lakebed.ports import Files, RunRecord
 from tests.pipelines.test_sources import SEED
 from tests.support.kills import killed
 from tests.support.lakes.source_lake import CONFIG, NAME, SourceLake
-from tests.support.scale import rotated
+from tests.support.scale import in_turn, rotated
 from tests.support.tables import snapshots_of
 
 pytestmark = [
@@ -118,6 +120,7 @@ def test_a_bad_file_fails_its_batch_is_named_and_others_go_on(income: SourceLake
     income.check()
 
 
+@in_turn(0, of=2)
 @pytest.mark.parametrize("retries", rotated([1, 2], 1))
 def test_a_batch_is_tried_again_as_often_as_it_may_and_others_stand(
     retries: int, income: SourceLake
@@ -139,6 +142,7 @@ def test_a_batch_is_tried_again_as_often_as_it_may_and_others_stand(
     check_lines(income)
 
 
+@in_turn(1, of=2)
 def test_a_file_that_changes_while_its_batch_is_read_fails_it_until_the_next_run(
     income: SourceLake,
 ) -> None:
@@ -274,6 +278,62 @@ def test_care_forgets_no_batch_and_removes_no_list(income: SourceLake) -> None:
     assert income.ran() == {}
     assert [f for f in income.lake.fsck().findings if f.severity != "info"] == []
     income.check()
+
+
+class Watching:
+    """Files, and which paths were asked for."""
+
+    def __init__(self, files: Files) -> None:
+        self._files, self.asked = files, set[str]()
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._files, name)
+        if not callable(found):
+            return found
+
+        def call(*given: Any, **options: Any) -> Any:
+            self.asked |= {one for one in given if isinstance(one, str)}
+            return found(*given, **options)
+
+        return call
+
+
+def test_care_that_is_due_runs_after_the_last_batch_and_never_looks_at_the_source(
+    tmp_path: Path, spark_home: Path
+) -> None:
+    rules = {"compact_min_manifests": 2, "remove_orphans": True}
+    income = SourceLake(tmp_path / "lake", settings={"care": rules})
+    income.put_values("A_2019_X", 1)
+    income.ran()
+    orphan = income.folder / "shop/warehouse/bronze/income/data/orphan.parquet"
+    orphan.write_bytes(b"x")
+    for file in (orphan, *income.source.iterdir()):
+        os.utime(file, (0, 0))
+    income.put_values("A_2020_X", 2)
+    assert income.ran().keys() == {"year=2019", "year=2020"}  # its file has another time
+    assert {entry.action for entry in income.lake.care_history()} == {"rewrite_manifests"}
+    assert orphan.exists()
+    assert income.ran() == {}
+    sidecars = {path for path in income.files() if "/metadata/batches/" in path}
+    stores = income.lake.stores
+    watched = Watching(stores.files)
+    with income.over(replace(stores, files=watched)):
+        income.lake.care(orphans=True, now=datetime.now(UTC) + timedelta(days=1))
+        income.lake.fsck(repair=True)
+    assert not orphan.exists()
+    assert sidecars <= income.files()
+    in_source = {path for path in watched.asked if path.split("/")[0] == income.source.name}
+    of_a_namespace = {f"downloads/{name}" for name in ("warehouse", "landing", "pipelines")}
+    assert in_source <= of_a_namespace
+    income.check()
+    income.lake.close()
+
+    moved = income.folder.rename(tmp_path / "moved")
+    with open_lake(moved) as lake:
+        lake.relocate()
+        assert lake.run(NAME).records[0].batches == ()
+        assert [f for f in lake.fsck().findings if f.severity != "info"] == []
+        assert sidecars == set(sidecar_paths(lake.tables.describe(income.table(NAME))))
 
 
 def query(income: SourceLake) -> list[dict[str, object]]:
