@@ -169,7 +169,7 @@ def appends(
         },
     )
     found |= in_turns(
-        3,  # each append of plateau takes as long as all of the above
+        rounds // 2,  # each append of plateau takes as long as all of the above
         {
             "append_2000_ms": partial(append, files, "whole2000"),
             "plateau_append_2000_ms": lambda n: plateau("append", "theirs", NEW + n),

@@ -123,7 +123,7 @@ class LakeDatasets(Datasets):
 
     def _rows(self, files: Files, plan: ReadPlan) -> Any:
         """The rows of a plan, read by executors; a column without a type needs the table's."""
-        if any(pa.types.is_null(field.type) for field in plan.schema):
+        if any(pa.types.is_null(plan.schema.field(name).type) for name in plan.columns):
             return DatasetRows(files, plan)
         found = self._exchange.executors.read(self._opener(files), plan)
         return found.hint("rebalance")  # many small partitions become few files of the table
