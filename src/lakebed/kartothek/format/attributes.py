@@ -1,6 +1,6 @@
 """Attributes of a metadata file, strictly typed: nothing is converted, what is wrong is named."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import chain
 from typing import Any
 
@@ -46,7 +46,7 @@ def state_from_attributes(attributes: Any, *, own: str, path: str) -> DatasetSta
     )
 
 
-def _plain_files(labels: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]] | None:
+def _plain_files(labels: Mapping[str, Any]) -> dict[str, dict[str, str]] | None:
     """The files of partitions that are all as they must be; None if one of them is not.
 
     There may be many thousands: the texts of messages are made only if there is one to be told.
@@ -56,7 +56,8 @@ def _plain_files(labels: Mapping[str, Any]) -> Mapping[str, Mapping[str, str]] |
     files = [partition.get("files") for partition in labels.values()]
     if not all(files) or not set(map(type, files)) <= {dict}:
         return None
-    texts = chain(labels, chain.from_iterable(files), *(one.values() for one in files))
+    paths = chain.from_iterable(map(dict.values, files))
+    texts = chain(labels, chain.from_iterable(files), paths)
     return dict(zip(labels, files, strict=True)) if set(map(type, texts)) <= {str} else None
 
 
@@ -79,7 +80,7 @@ class _Attributes:
             what = f"the dataset has metadata version {version}; only version {VERSION} is read."
             raise UnsupportedDataset(self._path, what)
 
-    def texts(self, value: Any, name: str) -> Mapping[str, str]:
+    def texts(self, value: Any, name: str) -> dict[str, str]:
         for key, text in self.require(value, dict, name).items():
             self.require(key, str, f"a key of {name}")
             self.require(text, str, f"{name}[{key!r}]")
@@ -98,7 +99,7 @@ class _Attributes:
     def segments(self, value: Any, name: str, uuid: str) -> Mapping[str, tuple[str, ...]]:
         paths = self.require(value, dict, name)
         found = {column: self.names(paths[column], f"{name}[{column!r}]") for column in paths}
-        self._require_own_files((path for one in found.values() for path in one), uuid)
+        self._require_own_files([path for one in found.values() for path in one], uuid)
         return found
 
     def partitions(self, value: Any, uuid: str) -> Mapping[str, Mapping[str, str]]:
@@ -106,15 +107,15 @@ class _Attributes:
         found = _plain_files(labels)
         if found is None:
             found = {label: self._files(labels, label) for label in labels}
-        paths = [path for files in found.values() for path in files.values()]
+        paths = list(chain.from_iterable(map(dict.values, found.values())))
         if len(set(paths)) < len(paths):
             twice = next(path for path in paths if paths.count(path) > 1)
             raise self._damaged(f"the file {twice} is in two partitions.")
         self._require_own_files(paths, uuid)
-        for path in (one for one in paths if not one.endswith(_USUAL)):
+        for path in [one for one in paths if not one.endswith(_USUAL)]:
             data_format(path)
-        tables = {frozenset(files) for files in found.values()}
-        if len(tables) > 1:
+        tables = set(chain.from_iterable(found.values()))
+        if len(tables) > 1 and any(files.keys() != tables for files in found.values()):
             raise self._damaged("the partitions do not all have the same tables.")
         return found
 
@@ -129,7 +130,7 @@ class _Attributes:
             self.require(one, str, f"an element of {name}")
         return tuple(value)
 
-    def _files(self, labels: Mapping[str, Any], label: str) -> Mapping[str, str]:
+    def _files(self, labels: Mapping[str, Any], label: str) -> dict[str, str]:
         self.require(label, str, "the label of a partition")
         partition = self.require(labels[label], dict, f"the partition {label!r}")
         files = self.texts(partition.get("files"), f"the files of the partition {label!r}")
@@ -137,10 +138,12 @@ class _Attributes:
             raise self._damaged(f"the partition {label!r} has no file.")
         return files
 
-    def _require_own_files(self, paths: Iterable[str], uuid: str) -> None:
-        start = f"{uuid}/"
-        for path in (path for path in paths if not path.startswith(start)):
-            raise self._damaged(f"{path} is not a file of the dataset {uuid}.")
+    def _require_own_files(self, paths: Collection[str], uuid: str) -> None:
+        own = f"{uuid}/"
+        # If the first and the last in order begin so, all between them do.
+        for path in (min(paths, default=own), max(paths, default=own)):
+            if not path.startswith(own):
+                raise self._damaged(f"{path} is not a file of the dataset {uuid}.")
 
     def _damaged(self, why: str) -> DamagedDataset:
         return DamagedDataset(self._path, why)
