@@ -225,7 +225,12 @@ def test_a_folder_where_lakebed_writes_or_removes_files_is_not_adopted(
         require_adoptable(folder_address(tmp_path / free), root, tables, rewrite=False)
 
 
-def test_a_folder_cannot_be_part_of_a_lake_in_a_bucket() -> None:
+def test_a_lake_in_a_bucket_takes_only_files_below_its_root_as_they_are() -> None:
+    root = Root("s3://lake/shop")
     with pytest.raises(UsageError, match="bucket"):
-        require_adoptable("/data/x", Root("s3://lake"), [], rewrite=False)
-    require_adoptable("/data/x", Root("s3://lake"), [], rewrite=True)
+        require_adoptable("/data/x", root, [], rewrite=False)
+    with pytest.raises(UsageError, match="DuckDB is given keys"):
+        require_adoptable("s3://lake/archive", root, [], rewrite=False)
+    require_adoptable("s3://lake/shop/archive", root, [], rewrite=False)
+    for place in ("/data/x", "s3://lake/archive", "s3://other/x"):
+        require_adoptable(place, root, [], rewrite=True)

@@ -16,7 +16,7 @@ MANIFEST = "manifest.json"
 WITHOUT = (
     (
         "the files of tables, landing zones and releases: back up the lake's folder or bucket as"
-        " well, afterwards"
+        " well, afterwards, and adopted folders that are elsewhere"
     ),
     "lakebed.yaml and the pipelines: they are files of the lake",
     (

@@ -55,6 +55,13 @@ def require_adoptable(address: str, root: Root, tables: Iterable[str], *, rewrit
             where=address,
             next="Copy the rows instead: --rewrite.",
         )
+    if not rewrite and root.is_bucket and below is None:
+        raise UsageError(
+            f"the folder is not below {root}: DuckDB is given keys for that place only, and could"
+            " not read the table.",
+            where=address,
+            next="Copy the rows instead: --rewrite.",
+        )
 
 
 def unsafe_sign(path: str) -> str:
