@@ -1,12 +1,13 @@
 """Very many raw files to one table, batch by batch: does memory grow with the input?
 
-python benchmarks/batches.py [--quick]
+python benchmarks/batches.py [--quick] [--part 1x|4x|plan|one_shot …]
 
-70,000 small JSON files in five levels of folders (6 GB) become a table with two levels, with a heap
-of 1 GB; beside a quarter of it, and beside a Spark job that does all at once with the same heap.
-Every measurement is a process of its own; its memory is the sum of its processes' resident sets,
-looked at ten times a second. Every result is compared with the source by count and sum. The last
-line is one JSON object.
+70,000 small JSON files in five levels of folders (4x: 6 GB of text) become a table with two levels,
+with a heap of 1 GB; beside a quarter of the files (1x), and beside one Spark job that does all at
+once with the same heap (one_shot). Every measurement is a process of its own; its memory is the sum
+of the resident sets of its process tree, Python and JVM, looked at ten times a second. Every result
+is compared with the source by count and sum. The last line is one JSON object; without --part it
+has every figure, with it those of the parts. Nothing is left behind.
 """
 
 import argparse
@@ -14,19 +15,23 @@ import json
 import os
 import platform
 import resource
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 FILES, BYTES, HEAP_MB = 70_000, 6_000_000_000, 1024
 YEARS, SETS, TABLES, LINES = 5, 3, 7, 10
 PLANNED = 700_000
-LONGEST = 4 * 3600  # seconds until the one-shot job counts as stuck
+LONGEST = 3600  # seconds until a measurement counts as stuck
+PARTS = ("1x", "4x", "plan", "one_shot")
 CONFIG = """\
 source: "raw/year=*/geo_fips_set=*/tablename=*/line_code=*/geo_fips=*/*.json"
 partitions: {keys: [{name: year, type: INTEGER}, {name: geo_fips_set, type: VARCHAR}]}
@@ -39,67 +44,98 @@ QUESTION = "SELECT count(*) AS rows, sum(value) AS total FROM econ.bronze.income
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a hundredth of the input")
+    parser.add_argument("--part", action="append", choices=PARTS, help="only this; repeatable")
     parser.add_argument("--child", nargs="*", default=None, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
         measured, place = given.child
-        todo = {"run": _run, "again": _run, "plan": _plan, "naive": _naive}[measured]
+        todo = {"run": _run, "plan": _plan, "one_shot": _one_shot}[measured]
         print(json.dumps(todo(Path(place))))
         return
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
     scale = 100 if given.quick else 1
     with tempfile.TemporaryDirectory() as folder:
-        print(json.dumps(measure(Path(folder), files=FILES // scale, size=BYTES // scale)))
+        found = measure(
+            Path(folder), given.part or PARTS, files=FILES // scale, size=BYTES // scale
+        )
+    print(json.dumps(found))
 
 
-def measure(folder: Path, *, files: int, size: int) -> dict[str, Any]:
-    """All figures; the larger input is first, so that a full disk is noticed early."""
-    large = make_lake(folder / "4x", files, size)
-    small = make_lake(folder / "1x", files // 4, size // 4)
-    whole, quarter = child("run", folder / "4x"), child("run", folder / "1x")
-    for found, made in ((whole, large), (quarter, small)):
-        assert (found["rows"], found["total"]) == (made["rows"], made["total"]), (found, made)
-    again, planned = child("again", folder / "4x"), child("plan", folder)
-    naive = child("naive", folder / "4x")
-    return {
+def measure(folder: Path, parts: Sequence[str], *, files: int, size: int) -> dict[str, Any]:
+    """The figures of these parts; the source of a part is removed after it."""
+    told: dict[str, Any] = {
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-        "files_4x": files,
-        "bytes_4x": large["bytes"],
         "heap_mb": HEAP_MB,
-        "peak_rss_mb_1x": quarter["peak_rss_mb"],
-        "peak_rss_mb_4x": whole["peak_rss_mb"],
-        "rss_ratio": round(whole["peak_rss_mb"] / quarter["peak_rss_mb"], 3),
-        "rows_per_s": round(large["rows"] / whole["seconds"]),
-        "first_run_s": whole["seconds"],
-        "list_s": again["list_s"],
-        "noop_rerun_s": again["seconds"],
-        "plan_700k_mb": planned["peak_rss_mb"],
-        "plan_700k_s": planned["seconds"],
-        "one_shot_outcome": naive["outcome"],
-        "one_shot_rows_per_s": (
-            round(large["rows"] / naive["seconds"]) if naive["outcome"] == "survived" else None
-        ),
-        "one_shot_peak_rss_mb": naive["peak_rss_mb"],
     }
+    if "1x" in parts:
+        told |= _small(folder / "1x", files // 4, size // 4)
+    if "4x" in parts or "one_shot" in parts:
+        told |= _large(folder / "4x", parts, files, size)
+    if "plan" in parts:
+        planned = child("plan", folder)
+        told |= {"plan_700k_mb": planned["peak_rss_mb"], "plan_700k_s": planned["seconds"]}
+    if "1x" in parts and "4x" in parts:
+        told["rss_ratio"] = round(told["peak_rss_mb_4x"] / told["peak_rss_mb_1x"], 3)
+    return told
+
+
+def _small(folder: Path, files: int, size: int) -> dict[str, Any]:
+    made = make_lake(folder, files, size)
+    found = _checked(child("run", folder), made)
+    shutil.rmtree(folder)
+    return {"peak_rss_mb_1x": found["peak_rss_mb"], "first_run_s_1x": found["seconds"]}
+
+
+def _large(folder: Path, parts: Sequence[str], files: int, size: int) -> dict[str, Any]:
+    made = make_lake(folder, files, size)
+    told: dict[str, Any] = {"files_4x": files, "bytes_4x": made["bytes"]}
+    if "4x" in parts:
+        first, again = (_checked(child("run", folder), made) for _ in range(2))
+        told |= {
+            "peak_rss_mb_4x": first["peak_rss_mb"],
+            "rows_per_s": round(made["rows"] / first["seconds"]),
+            "first_run_s": first["seconds"],
+            "list_s": first["list_s"],
+            "noop_rerun_s": again["seconds"],
+            "noop_ratio": round(again["seconds"] / first["seconds"], 4),
+        }
+    if "one_shot" in parts:
+        one_shot = child("one_shot", folder)
+        survived = one_shot["outcome"] == "survived"
+        told |= {
+            "one_shot_outcome": one_shot["outcome"],
+            "one_shot_rows_per_s": (
+                round(made["rows"] / one_shot["seconds"]) if survived else None
+            ),
+            "one_shot_peak_rss_mb": one_shot["peak_rss_mb"],
+        }
+    shutil.rmtree(folder)
+    return told
+
+
+def _checked(found: dict[str, Any], made: dict[str, int]) -> dict[str, Any]:
+    assert (found["rows"], found["total"]) == (made["rows"], made["total"]), (found, made)
+    return found
 
 
 def make_lake(folder: Path, files: int, size: int) -> dict[str, int]:
-    """A lake and its source; returns what the table must hold."""
+    """A lake and its source; returns what the table must hold. All files have the same rows."""
     from lakebed.app import create_lake
 
     settings = {"spark": {"memory": f"{HEAP_MB}m"}}
     create_lake(folder, files={PIPELINE: CONFIG.encode()}, settings=settings).close()
-    rows = total = written = 0
-    for number, place in enumerate(places(folder / "raw", files)):
-        lines: list[str] = []
-        start, length = number * 1000, 0
-        while length < size // files:
-            lines.append(f'{{"value":{start + len(lines)},"unit":"USD","note":"{"x" * 60}"}}')
-            length += len(lines[-1]) + 1
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text("\n".join(lines))
-        rows, written = rows + len(lines), written + length
-        total += sum(range(start, start + len(lines)))
-    return {"rows": rows, "total": total, "bytes": written}
+    lines: list[str] = []
+    length = 0
+    while length < -(-size // files):
+        lines.append(f'{{"value":{1000 + len(lines)},"unit":"USD","note":"{"x" * 60}"}}')
+        length += len(lines[-1]) + 1
+    data = "".join(f"{line}\n" for line in lines).encode()
+    for place in places(folder / "raw", files):
+        with suppress(FileExistsError):
+            place.parent.mkdir(parents=True)
+        place.write_bytes(data)
+    total = sum(range(1000, 1000 + len(lines)))
+    return {"rows": files * len(lines), "total": files * total, "bytes": files * len(data)}
 
 
 def places(raw: Path, files: int) -> Iterator[Path]:
@@ -129,16 +165,22 @@ def child(what: str, folder: Path) -> dict[str, Any]:
     watching.start()
     try:
         out, _ = process.communicate(timeout=LONGEST)
+        code = process.returncode
     except subprocess.TimeoutExpired:
-        process.kill()
-        out = json.dumps({"outcome": f"not done after {LONGEST} s"})
-    if process.returncode not in (0, None) and what == "naive":
-        out = json.dumps({"outcome": f"died (exit code {process.returncode})"})
-    elif process.returncode:
+        out, code = "", None
+    finally:
+        with suppress(ProcessLookupError):  # its JVM too, however it ended
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    seconds = round(time.monotonic() - began, 1)
+    if code == 0:
+        found: dict[str, Any] = json.loads(out.strip().splitlines()[-1])
+    elif what == "one_shot":
+        found = {"outcome": f"died (exit code {code})" if code else f"not done after {LONGEST} s"}
+    else:
         raise SystemExit(f"{what} failed")
-    found: dict[str, Any] = json.loads(out.strip().splitlines()[-1])
     watching.join(timeout=5)
-    return {"seconds": round(time.monotonic() - began, 1), "peak_rss_mb": round(peak[0])} | found
+    return {"seconds": seconds, "peak_rss_mb": round(peak[0])} | found
 
 
 def _watch(pid: int, peak: list[float]) -> None:
@@ -185,8 +227,12 @@ def _plan(_: Path) -> dict[str, Any]:
     """Planning over a listing of 700,000 paths, which exist only as that listing."""
     from datetime import UTC, datetime
 
+    from lakebed.batches.changes import decide_batches
     from lakebed.batches.finding import found_batches
+    from lakebed.batches.state import BatchStates
     from lakebed.pipelines import read_pipeline
+    from lakebed.pipelines.planning.sources.look import SourceLook
+    from lakebed.pipelines.planning.sources.plan import plan_source
     from lakebed.ports import FileInfo
     from lakebed.testing import MemoryFiles
 
@@ -196,29 +242,29 @@ def _plan(_: Path) -> dict[str, Any]:
             for n, place in enumerate(places(Path("raw"), PLANNED)):
                 yield FileInfo(str(place), 86_000, f"{n:032x}", at)
 
-    source = read_pipeline(PIPELINE.rpartition("/")[0], {"config.yaml": CONFIG}).batches
-    assert source is not None
-    began = time.monotonic()
-    with found_batches(Listing(), source) as found:
-        assert found.files == PLANNED
+    spec = read_pipeline(PIPELINE.rpartition("/")[0], {"config.yaml": CONFIG})
+    assert spec.batches is not None
+    began, nothing = time.monotonic(), BatchStates({})
+    with found_batches(Listing(), spec.batches) as found:
+        decision = decide_batches(found.batches, nothing, config="")
+        plan = plan_source(spec, SourceLook(spec.batches, found, nothing, decision, None))
+        assert plan.files == PLANNED
     return {"seconds": round(time.monotonic() - began, 1)}
 
 
-def _naive(folder: Path) -> dict[str, Any]:
+def _one_shot(folder: Path) -> dict[str, Any]:
     """All files in one job, written to a partitioned table as Spark does by default."""
     from lakebed.app import open_lake
 
-    began = time.monotonic()
     with open_lake(folder) as lake:
-        spark = lake.spark
-        frame = spark.read.json(f"file://{folder}/raw")
+        began = time.monotonic()
         try:
-            frame.writeTo("lake.econ.bronze.naive").partitionedBy(
-                frame.year, frame.geo_fips_set
-            ).create()
+            frame = lake.spark.read.json(f"file://{folder}/raw")
+            writer = frame.writeTo("lake.econ.bronze.one_shot")
+            writer.partitionedBy(frame.year, frame.geo_fips_set).create()
         except Exception as error:
             return {"outcome": f"failed: {type(error).__name__}: {str(error)[:200]}"}
-    return {"outcome": "survived", "seconds": round(time.monotonic() - began, 1)}
+        return {"outcome": "survived", "seconds": round(time.monotonic() - began, 2)}
 
 
 if __name__ == "__main__":

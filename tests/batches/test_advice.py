@@ -10,10 +10,12 @@ from lakebed.batches.advice import (
     TableShape,
     batch_warnings,
     estimate,
+    files_at_once,
     is_large,
     table_warnings,
 )
 from lakebed.batches.finding import FoundBatch
+from lakebed.settings import SparkSettings
 
 
 def batch(files: int = 1, size: int = MB) -> FoundBatch:
@@ -73,3 +75,18 @@ def test_a_good_table_is_not_warned_about() -> None:
 )
 def test_each_warning_of_the_seed(shape: TableShape, word: str) -> None:
     assert any(word in warning for warning in table_warnings(shape))
+
+
+def test_as_many_files_are_read_at_once_as_fit_into_the_memory() -> None:
+    assert files_at_once(SparkSettings(memory="1g").memory_bytes) == 16_384
+    assert files_at_once(SparkSettings(memory="512m").memory_bytes) == 8_192
+    assert files_at_once(0) == 1_000
+
+
+@pytest.mark.parametrize(
+    ("told", "size"),
+    [("2g", 2**31), ("1024M", 2**30), ("1048576k", 2**30), ("7", 7), ("a lot", 2**30)],
+)
+def test_memory_is_read_as_java_reads_it(told: str, size: int) -> None:
+    assert SparkSettings(memory=told).memory_bytes == size
+    assert SparkSettings(conf={"spark.driver.memory": told}).memory_bytes == size

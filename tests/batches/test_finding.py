@@ -170,3 +170,17 @@ def test_a_listing_of_many_paths_is_never_in_memory() -> None:
         tracemalloc.stop()
     # 30,000 paths alone would be 10 MB as objects; names of one batch are counted up to a limit
     assert peak < 6_000_000
+
+
+def test_files_of_a_batch_can_be_read_again_and_side_by_side(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They are in memory a few at a time only."""
+    monkeypatch.setattr("lakebed.batches.finding._AT_ONCE", 2)
+    infos = [info(f"in/T{n}_{year}_S.json") for n in range(5) for year in (2019, 2020)]
+    with found_batches(Listing(infos), SOURCE) as found:
+        one, other = (found.files_of(batch) for batch in found.batches)
+        pairs = list(zip(one, other, strict=True))
+        assert [file.path for file, _ in pairs] == [f"in/T{n}_2019_S.json" for n in range(5)]
+        assert [file for _, file in pairs] == list(other)
+        assert (len(one), pairs[4][0] in one, pairs[0][1] in one) == (5, True, False)

@@ -9,6 +9,8 @@ import pytest
 from rich.console import Console
 
 from lakebed.app import Lake
+from lakebed.batches.changes import DueBatch, progress_of
+from lakebed.batches.finding import FoundBatch
 from lakebed.cli.output.build_progress import BuildProgress
 from lakebed.cli.output.run_text import summary
 from lakebed.cli.output.screen import Screen
@@ -130,6 +132,34 @@ def test_a_bar_says_what_runs_on_a_terminal_only(
     assert ("1/2" in seen.getvalue()) is is_terminal
     assert ("shop.silver.orders" in seen.getvalue()) is is_terminal
     assert capsys.readouterr().out == "1 of 2 ERROR shop.silver.orders [draft in 0.0 s]\n"
+
+
+def test_the_bar_of_a_source_says_how_many_batches_files_and_bytes_are_done(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    screen, seen = Screen(), io.StringIO()
+    monkeypatch.setattr(Screen, "errors", Console(file=seen, force_terminal=True, width=150))
+    showing = BuildProgress(screen)
+    due = [DueBatch("", "new", found(10, 4 * 10**9)), DueBatch("", "new", found(1_500, 2 * 10**9))]
+    due.append(DueBatch("", "gone"))
+    with showing.live():
+        showing.listener.on_select((TABLE,))
+        showing.listener.on_start(TABLE)
+        for done, told in (
+            (0, "0 of 3 batches, 0 of 1,510 files, 0 bytes of 6.0 GB"),
+            (1, "1 of 3 batches, 10 of 1,510 files, 4.0 GB of 6.0 GB"),
+            (3, "3 of 3 batches, 1,510 of 1,510 files, 6.0 GB of 6.0 GB"),
+        ):
+            showing.listener.on_batch(TABLE, progress_of(due, done))
+            assert showing.text == f"shop.silver.orders ({told})"
+        assert progress_of(due, 1).share == pytest.approx(2 / 3)  # by bytes
+        assert str(progress_of(due[2:], 1)) == "1 of 1 batches"  # as of a backfill
+        assert progress_of(due[2:], 1).share == 1
+    assert "3 of 3 batches" in seen.getvalue()
+
+
+def found(files: int, size: int) -> FoundBatch:
+    return FoundBatch("", (), files, size, "", datetime(2026, 1, 1, tzinfo=UTC))
 
 
 @pytest.mark.parametrize(

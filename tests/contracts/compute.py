@@ -169,6 +169,17 @@ def landing_rows_are_checked_by_the_job_that_reads_them_or_not_at_all(
     compute.create_table(some, table, location=None, properties={})
     assert rows(compute, f"SELECT * FROM {table}") == [(4,)]
     assert observed.seen() == (SeenRows(3, 1, 0, (3, 2)), SeenRows(1, 0, 1, (1, 1)))
+    (folder / "e.json").write_text('{"id":5,"v":"x"}\n{"v":"y"}\n')
+    (folder / "f.json").write_text('{"id":6,"v":1.50}\n{"id":7,"w":1}\n\n{"id":8}\n')
+    told = [FileGroup("json", (f"file://{folder}/{one}.json",), {}, ID_V) for one in "ef"]
+    observed = compute.landing.read_observed(told, ID_V, path_column="path")
+    compute.append(compute.conform(observed.frame, [ID_V[0]]), table)
+    assert observed.seen() == (SeenRows(2, 0, 0, (1, 2)), SeenRows(4, 3, 0, (3, 1)))
+    named = sorted(row[-1].rpartition("/")[2] for row in rows(compute, observed.frame))
+    assert named == [
+        *["e.json"] * 2,
+        *["f.json"] * 4,
+    ]
     unread = compute.landing.read_observed(groups, ID_V)
     compute.create_view(unread.frame, "unread")
     compute.append(compute.query("SELECT id FROM unread WHERE 1 = 0"), table)

@@ -3,22 +3,27 @@ they are checked first.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from lakebed.errors import BadFiles
 from lakebed.landing import (
+    NOTHING_REMEMBERED,
     RememberedTypes,
+    SampleFolder,
     ZoneRows,
     ZoneSpec,
     open_zone,
 )
+from lakebed.landing.source_files import open_source
 from lakebed.names import ZoneName
 from lakebed.ports import (
     Field,
     FileGroup,
+    FileInfo,
     FileRows,
     ObservedRows,
     SeenRows,
@@ -62,7 +67,9 @@ class Telling:
     ) -> Any:
         return "read"
 
-    def read_observed(self, groups: Sequence[FileGroup], fields: Sequence[Field]) -> ObservedRows:
+    def read_observed(
+        self, groups: Sequence[FileGroup], fields: Sequence[Field], *, path_column: str = ""
+    ) -> ObservedRows:
         return ObservedRows("observed", lambda: tuple(self.sees) if self.sees else None)
 
 
@@ -164,10 +171,21 @@ def test_a_column_without_any_value_is_proved_and_its_type_is_not_learned() -> N
         ({"date_format": "yyyyMMdd"}, "{}.csv", {"a": "date", "b": "string"}, large("a,b", "1,x")),
         ({"nulls": ["NA", ""]}, "{}.csv", A_B, large("a,b", "1,x")),
         ({"multiline": True}, "{}.csv", A_B, "a,b\n1,x\n"),
-        ({}, "{}.json", A_B, '{"a":1,"b":"x"}\n'),
+        ({"expected_schema": A_B}, "{}.json", A_B, '{"a":1,"b":"x"}\n'),
+        ({}, "{}.json", {"a": "struct<c:bigint>"}, '{"a":{"c":1}}\n'),
+        ({}, "{}.json", A_B, '[{"a":1},\n{"b":"x"}]'),
         ({}, "{}.csv", {"a": "int", "b": "string"}, large("a,b", "1,x").replace("\n", "\r")),
     ],
-    ids=["digits", "own dates", "several nulls", "multiline", "json", "no lines to cut at"],
+    ids=[
+        "digits",
+        "own dates",
+        "several nulls",
+        "multiline",
+        "expected keys",
+        "records in records",
+        "an array",
+        "no lines to cut at",
+    ],
 )
 def test_files_whose_types_or_ends_a_job_cannot_vouch_for_are_checked_first(
     settings: dict[str, Any], name: str, types: dict[str, str], text: str
@@ -175,6 +193,23 @@ def test_files_whose_types_or_ends_a_job_cannot_vouch_for_are_checked_first(
     reader = Telling(types, [CLEAN])
     landed = opened(reader, text, name=name, settings=settings)
     assert (landed.frame, landed.prove, reader.asked[-1]) == ("read", None, "check")
+
+
+def test_a_key_that_no_sample_shows_must_not_have_a_value() -> None:
+    """The other file has the column, so JSON records are read with it."""
+    files, seen = MemoryFiles(), SeenRows(2, filled=(0, 2, 2))
+    chosen = [
+        files.write(f"{ZONE.folder}/1.json", large('{"a":1,"b":"x"}').encode()),
+        files.write(f"{ZONE.folder}/2.parquet", parquet({"k": [1]})),
+    ]
+    for last, proved in ((0, True), (1, False)):
+        reader = Telling(A_B, [replace(seen, filled=(last, 2, 2)), CLEAN])
+        reader.of_parquet = {"k": "int"}
+        landed = open_zone(
+            reader, files, ZONE, chosen, ZoneSpec(), address=str, run_id="r", in_one_pass=True
+        )
+        assert landed.prove
+        assert (landed.prove() is not None) == proved
 
 
 def test_a_sample_of_numbers_beside_a_file_of_decimals_is_checked_first() -> None:
@@ -208,3 +243,68 @@ def test_a_zone_with_a_file_that_is_bad_at_first_sight_is_checked_first() -> Non
         reader, files, ZONE, chosen, ZoneSpec(), address=str, run_id="r", in_one_pass=True
     )
     assert (landed.prove, len(landed.set_aside)) == (None, 1)
+
+
+class OfOthers(MemoryFiles):
+    """Files of others: nothing may be written among them; says which were read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[str] = set()
+        self.closed = False
+
+    def write(self, path: str, data: Any) -> FileInfo:
+        assert not self.closed
+        return super().write(path, data)
+
+    def read(self, path: str, **options: Any) -> bytes:
+        self.seen.add(path)
+        return super().read(path, **options)
+
+
+RECORD = '{"a":1,"b":"x"}\n'
+
+
+def open_others(
+    files: OfOthers, reader: Telling, texts: Sequence[str]
+) -> tuple[ZoneRows, MemoryFiles]:
+    chosen = [files.write(f"raw/{place}.json", text.encode()) for place, text in enumerate(texts)]
+    own, files.closed = MemoryFiles(), True
+    landed = open_source(
+        reader,
+        files,
+        chosen,
+        ZoneSpec(on_bad_file="fail"),
+        where="raw",
+        address=str,
+        remembered=NOTHING_REMEMBERED,
+        path_column="p",
+        in_one_pass=SampleFolder(own, ".data/staging/r/samples", str),
+    )
+    return landed, own
+
+
+def test_samples_of_a_source_are_put_into_the_lake_and_few_files_are_opened() -> None:
+    files, reader = OfOthers(), Telling(A_B, [CLEAN])
+    landed, own = open_others(files, reader, [RECORD * 9] * 300)
+    assert (landed.frame, reader.asked) == ("observed", ["samples"])
+    assert len(files.seen) < 70
+    assert list(own.list()) == []
+
+
+@pytest.mark.parametrize(
+    "odd", ["[1,\n 2]", "", '[{"a":1}]', "x"], ids=["many lines", "none", "an array", "broken"]
+)
+def test_of_a_source_whose_files_differ_every_one_is_looked_at(odd: str) -> None:
+    """The last file is among those that are looked at."""
+    files, reader = OfOthers(), Telling(A_B, [CLEAN])
+    texts = [*[RECORD] * 300, odd]
+    if odd == "x":
+        with pytest.raises(BadFiles, match=r"raw/300\.json"):
+            open_others(files, reader, texts)
+    else:
+        landed, _ = open_others(files, reader, texts)
+        assert (landed.frame, landed.prove is None) == (
+            ("observed", False) if not odd else ("read", True)
+        )
+    assert (len(files.seen) > 250) == bool(odd)

@@ -146,7 +146,9 @@ class Values:
     def observes(self) -> bool:
         return False
 
-    def read_observed(self, groups: Sequence[FileGroup], fields: Sequence[Field]) -> Any:
+    def read_observed(
+        self, groups: Sequence[FileGroup], fields: Sequence[Field], *, path_column: str = ""
+    ) -> Any:
         raise NotImplementedError
 
 

@@ -95,6 +95,62 @@ def test_columns_are_united_by_name_and_follow_the_files(income: SourceLake) -> 
     }  # fmt: skip
 
 
+def test_files_that_are_not_what_their_first_lines_show_are_checked_first_and_written_once(
+    income: SourceLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, size in (("propose.SMALL", 0), ("sample._HEAD", 64)):
+        monkeypatch.setattr(f"lakebed.landing.checking.{name}", size)
+    assert income.ran() == {"year=2019": "new", "year=2020": "new"}
+    assert income.checked_first() == 0  # by the job that wrote them
+    income.check()
+    income.put_values("CA+2_2020_COUNTY", *range(20), 1.5)  # a sample shows whole numbers
+    income.put_values("X_2021_A", *range(20), 2**40)
+    last = income.put("Y_2021_A", *[{"GeoFips": "0", "value": 1}] * 20)
+    last.write_text(last.read_text() + '\n{"GeoFips": "1", "value": 2, "late": true}')
+    record = income.run_source()
+    assert [(b.label, b.reason, b.state) for b in record.batches] == [
+        ("year=2020", "changed", "failed"),  # the column cannot become a double
+        ("year=2021", "new", "success"),
+    ]
+    assert "CA+2_2020_COUNTY.json" in record.error["what"]
+    assert income.checked_first() == 2
+    income.put_values("CA+2_2020_COUNTY", 1, 2, 3)
+    assert income.ran() == {"year=2020": "changed"}
+    income.check()
+    assert income.snapshots(NAME) == 4
+    assert income.hidden() == []
+
+
+def test_a_batch_of_too_many_files_is_read_in_parts_and_written_in_one_commit(
+    income: SourceLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lakebed.pipelines.planning.sources.look.files_at_once", lambda _: 2)
+    for table in "CDE":  # parts: CA, CA+2; C, D; E
+        income.put(f"{table}_2020_COUNTY", {"GeoFips": "7", "value": 4, "unit": table})
+    assert income.ran() == {"year=2019": "new", "year=2020": "new"}
+    income.check()
+    assert income.snapshots(NAME) == 2
+    income.put_values("D_2020_COUNTY", 2**40)  # replaced by parts, too
+    assert income.ran() == {"year=2020": "changed"}
+    income.check()
+    assert income.snapshots(NAME) == 3
+    income.put("E_2020_COUNTY", {"GeoFips": "7", "unit": 5, "price": None})
+    income.put("D_2020_COUNTY", {"GeoFips": "7", "price": 1})
+    income.put("C_2020_COUNTY", {"GeoFips": "7", "price": 1.5})
+    income.put("B_2020_COUNTY", {"GeoFips": "7", "price": None})  # parts: B, C; CA…; D, E
+    assert income.ran() == {"year=2020": "changed"}
+    types = {c.name: c.type for c in income.lake.tables.describe(income.table(NAME)).columns}
+    assert (types["price"], types["unit"], types["value"]) == ("double", "string", "long")
+    told = sorted((row["table"], row["price"]) for row in income.rows(NAME) if row["price"])
+    assert told == [("C", 1.5), ("D", 1.0)]
+    (income.source / "E_2020_COUNTY.json").write_text('{"GeoFips": ')
+    record = income.run_source()
+    assert record.state == "failed"
+    assert "downloads/E_2020_COUNTY.json" in record.error["what"]
+    assert income.snapshots(NAME) == 4
+    assert income.hidden() == []
+
+
 def test_a_bad_file_fails_its_batch_is_named_and_others_go_on(income: SourceLake) -> None:
     income.ran()
     before = income.rows(NAME)

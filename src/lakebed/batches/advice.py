@@ -19,6 +19,10 @@ GOOD_FILE = (256 * MB, GB)
 _IN_MEMORY = {"json": 1.5, "csv": 2.0, "parquet": 4.0}
 _IN_PARQUET = {"json": 0.15, "csv": 0.3, "parquet": 1.0}
 _PACKED = 8.0  # text that gzip packs into one byte
+# What Spark's driver keeps of a file while it is read: its path and status, several times over.
+# Rows take no more memory if there are more of them: they are streamed, and sorted on disk.
+_OF_A_FILE = 64 * 1024
+_FEWEST_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,13 @@ def estimate(batch: FoundBatch, format_: str, *, packed: bool = False) -> Estima
     """The memory that rows of a batch take, and the size of its data files."""
     size = batch.bytes * (_PACKED if packed else 1.0)
     return Estimate(int(size * _IN_MEMORY[format_]), int(size * _IN_PARQUET[format_]))
+
+
+def files_at_once(memory: int) -> int:
+    """How many files a driver with this much memory is given at once; the files of a larger batch
+    are read in parts.
+    """
+    return max(_FEWEST_AT_ONCE, memory // _OF_A_FILE)
 
 
 def is_large(batch: FoundBatch, expected: Estimate) -> bool:

@@ -2,10 +2,11 @@
 Pure.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from lakebed.batches.advice import sized
 from lakebed.batches.finding import FoundBatch
 from lakebed.batches.state import BatchState, BatchStates
 
@@ -30,6 +31,38 @@ class BatchDecision:
 
     due: tuple[DueBatch, ...]
     unchanged: int = 0
+
+
+@dataclass(frozen=True)
+class BatchProgress:
+    """How far a run is: what is done, of what was due."""
+
+    batches: tuple[int, int]
+    files: tuple[int, int]
+    bytes: tuple[int, int]
+
+    @property
+    def share(self) -> float:
+        """Between 0 and 1; by bytes, where there are any."""
+        done, whole = self.bytes if self.bytes[1] else self.batches
+        return done / whole if whole else 1.0
+
+    def __str__(self) -> str:
+        batches, files = (f"{done:,} of {whole:,}" for done, whole in (self.batches, self.files))
+        if not self.files[1]:  # a backfill has none
+            return f"{batches} batches"
+        return f"{batches} batches, {files} files, {' of '.join(map(sized, self.bytes))}"
+
+
+def progress_of(due: Sequence[DueBatch], done: int) -> BatchProgress:
+    """How far a run is that has done with so many of the batches."""
+    files = [batch.found.files if batch.found else 0 for batch in due]
+    sizes = [batch.found.bytes if batch.found else 0 for batch in due]
+    return BatchProgress(
+        (done, len(due)),
+        (sum(files[:done]), sum(files)),
+        (sum(sizes[:done]), sum(sizes)),
+    )
 
 
 def decide_batches(

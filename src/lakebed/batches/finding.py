@@ -1,7 +1,7 @@
 """Finding batches by listing their files. No file is read, and the listing is never in memory."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,6 +19,7 @@ from lakebed.ports import FileInfo, Files
 
 MOST_BATCHES = 100_000  # a batch is a commit: more would take days
 _KNOWN = 10_000  # labels that are remembered: most files are of the same few batches
+_AT_ONCE = 1_000  # files that are read back at a time
 _DISTINCT = 10_000  # values of a name are counted up to here
 
 
@@ -51,11 +52,32 @@ class FoundBatches:
     def bytes(self) -> int:
         return sum(batch.bytes for batch in self.batches)
 
-    def files_of(self, batch: FoundBatch) -> Iterator[FileInfo]:
+    def files_of(self, batch: FoundBatch) -> "BatchFiles":
         """The files of a batch, by path."""
-        self._lines.seek(batch.offset)
-        for _ in range(batch.files):
-            yield _file(read_entry(self._lines))
+        return BatchFiles(batch.files, batch.offset, self._lines)
+
+
+@dataclass(frozen=True)
+class BatchFiles(Collection[FileInfo]):
+    """The files of a batch, by path; some are in memory at a time, however many there are."""
+
+    count: int
+    offset: int
+    _lines: IO[bytes] = field(repr=False)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __contains__(self, file: object) -> bool:
+        return any(one == file for one in self)
+
+    def __iter__(self) -> Iterator[FileInfo]:
+        left, offset = self.count, self.offset
+        while left:  # others may read in between
+            self._lines.seek(offset)
+            some = [_file(read_entry(self._lines)) for _ in range(min(left, _AT_ONCE))]
+            left, offset = left - len(some), self._lines.tell()
+            yield from some
 
 
 @dataclass(frozen=True)

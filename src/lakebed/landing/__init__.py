@@ -7,6 +7,7 @@ from lakebed.landing.bring_back import bring_back_files
 from lakebed.landing.checking.frames import frame_of_some
 from lakebed.landing.checking.outcome import CheckedFiles
 from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, MayWiden, RememberedTypes
+from lakebed.landing.checking.sample import SampleFolder
 from lakebed.landing.freeze import FrozenFiles, freeze, require_unchanged
 from lakebed.landing.known import archived_places, content_digests, locate_files, recognise_files
 from lakebed.landing.ledger import known_files, record_moves, requeue_files
@@ -23,7 +24,7 @@ from lakebed.landing.plan import (
     plan_archive,
 )
 from lakebed.landing.put import put_file, put_local_file, require_file_name
-from lakebed.landing.run import ZoneRows, infer_zone_types, open_zone
+from lakebed.landing.run import ZoneRows, infer_zone_types, open_zone, sample_folder
 from lakebed.landing.spec import ZONE_FILE, ZoneSpec, parse_zone_spec, read_zone_spec
 from lakebed.landing.zone_files import Zone, ZoneColumn, ZoneFile, ZoneReader
 from lakebed.landing.zones import Zones, zone_folders
@@ -36,6 +37,7 @@ __all__ = [
     "MayWiden",
     "Move",
     "RememberedTypes",
+    "SampleFolder",
     "Zone",
     "ZoneColumn",
     "ZoneFile",
@@ -73,5 +75,6 @@ __all__ = [
     "require_file_name",
     "require_unchanged",
     "sample_files",
+    "sample_folder",
     "zone_folders",
 ]

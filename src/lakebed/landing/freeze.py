@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 
 from lakebed.errors import FileMissing, FilesChanged
 from lakebed.landing.plan import data_files, not_consumed
@@ -13,6 +14,7 @@ from lakebed.names import ZoneName
 from lakebed.ports import ConsumedFile, FileInfo, Files
 
 _AT_ONCE = 8
+_ASKED = 10_000  # files that are waited for together
 _SHOWN = 10
 
 
@@ -62,8 +64,10 @@ def freeze(
 
 def require_unchanged(files: Files, frozen: Iterable[FileInfo]) -> None:
     """Before publishing: `FilesChanged` if a file is no longer the one that was read."""
+    rest, other = iter(frozen), list[str]()
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        other = [path for path in pool.map(lambda file: _changed(files, file), frozen) if path]
+        while some := list(islice(rest, _ASKED)):
+            other += filter(None, pool.map(lambda file: _changed(files, file), some))
     if other:
         raise FilesChanged(
             f"{_listed(other)} changed or disappeared after"

@@ -12,6 +12,7 @@ from lakebed.landing.checking.outcome import CheckedFiles
 from lakebed.landing.checking.propose import Proposal, propose
 from lakebed.landing.checking.read_groups import Address
 from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, RememberedTypes
+from lakebed.landing.checking.sample import SampleFolder
 from lakebed.landing.formats.sniff import sniff_all
 from lakebed.landing.formats.sniffed import BadFile, SniffedFile
 from lakebed.landing.spec import ZoneSpec
@@ -77,12 +78,12 @@ def open_zone(
     sniffed = _sniffed(files, zone, [file for file in chosen if file.path not in empty], spec)
     good = [one for one in sniffed if isinstance(one, SniffedFile)]
     if in_one_pass and reader.observes and len(good) == len(sniffed):
-        folder = f"{DATA}/staging/{run_id}/samples"
+        into = SampleFolder(files, sample_folder(run_id), address)
         proposal = propose(
-            reader, files, good, spec, address=address, remembered=remembered, folder=folder
+            reader, files, good, spec, address=address, remembered=remembered, into=into
         )
         if proposal:
-            return _to_be_proved(chosen, proposal, observed_frame(reader, proposal, address))
+            return to_be_proved(chosen, proposal, observed_frame(reader, proposal, address))
     checked = check(reader, files, good, spec, address=address, remembered=remembered)
     bad = (*(one for one in sniffed if isinstance(one, BadFile)), *_counted(checked.bad, good))
     if bad and (keep or spec.on_bad_file == "fail"):
@@ -101,7 +102,13 @@ def open_zone(
     )
 
 
-def _to_be_proved(chosen: tuple[FileInfo, ...], proposal: Proposal, read: ObservedRows) -> ZoneRows:
+def sample_folder(run_id: str) -> str:
+    """Where a run puts copies of the first lines of files, for a moment."""
+    return f"{DATA}/staging/{run_id}/samples"
+
+
+def to_be_proved(chosen: tuple[FileInfo, ...], proposal: Proposal, read: ObservedRows) -> ZoneRows:
+    """The rows of files that look good, checked by the job that reads them."""
     return ZoneRows(
         read.frame,
         chosen,

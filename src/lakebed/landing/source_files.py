@@ -1,15 +1,19 @@
 """Files of a source: read like those of a zone, but never moved."""
 
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 
-from lakebed.errors import BadFiles
+from lakebed.errors import BadFiles, LakebedError
 from lakebed.landing.checking.check import check
-from lakebed.landing.checking.frames import frame_of
+from lakebed.landing.checking.frames import frame_of, observed_frame
+from lakebed.landing.checking.propose import propose
 from lakebed.landing.checking.read_groups import Address
 from lakebed.landing.checking.remembered_types import RememberedTypes
-from lakebed.landing.formats.sniff import sniff_all
+from lakebed.landing.checking.sample import SampleFolder
+from lakebed.landing.formats.sniff import sniff_alike, sniff_all
 from lakebed.landing.formats.sniffed import BadFile, SniffedFile
-from lakebed.landing.run import ZoneRows
+from lakebed.landing.run import ZoneRows, to_be_proved
 from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import FileInfo, Files, LandingReader
 
@@ -37,12 +41,25 @@ def open_source(
     address: Address,
     remembered: RememberedTypes,
     path_column: str,
+    in_one_pass: SampleFolder | None = None,
 ) -> ZoneRows:
     """The rows of the chosen files, and in which file each is. Every file is checked first;
     `BadFiles` names those that cannot be read.
+
+    With a folder for samples, files that look good are left to be checked by the job that reads
+    their rows, where that is possible: the answer then has `prove`.
     """
-    empty = {file.path: 0 for file in chosen if not file.size}
-    sniffed = sniff_all(files, [file for file in chosen if file.size], spec)
+    filled = [file for file in chosen if file.size]
+    if in_one_pass and reader.observes:
+        alike = sniff_alike(files, filled, spec)
+        likely = [one for one in alike if isinstance(one, SniffedFile)]
+        asked = partial(propose, address=address, remembered=remembered, into=in_one_pass)
+        proposal = asked(reader, files, likely, spec) if len(likely) == len(alike) else None
+        with suppress(LakebedError):  # checking tells what it is
+            if proposal and proposal.target:
+                read = observed_frame(reader, proposal, address, path_column=path_column)
+                return to_be_proved(tuple(chosen), proposal, read)
+    sniffed = sniff_all(files, filled, spec)
     good = [one for one in sniffed if isinstance(one, SniffedFile)]
     checked = check(reader, files, good, spec, address=address, remembered=remembered)
     bad = (*(one for one in sniffed if isinstance(one, BadFile)), *checked.bad)
@@ -53,7 +70,7 @@ def open_source(
         if checked.target
         else None
     )
-    return ZoneRows(frame, tuple(chosen), empty | dict(checked.rows), checked=checked)
+    return ZoneRows(frame, tuple(chosen), dict(checked.rows), checked=checked)
 
 
 def _refusal(bad: Sequence[BadFile], where: str) -> BadFiles:

@@ -6,10 +6,11 @@ from datetime import UTC, date, datetime
 from threading import Event
 from typing import Any, Literal
 
+from lakebed.batches.changes import BatchProgress
 from lakebed.errors import LakebedError
 from lakebed.names import TableName, new_run_id
 from lakebed.pipelines.planning.steps import RunStep
-from lakebed.ports import MAIN, BatchRun, RunRecord
+from lakebed.ports import MAIN, RunRecord
 from lakebed.sql import ChangeStatement
 from lakebed.tables.adopting.look import FoundFolder
 
@@ -32,9 +33,8 @@ class RunListener:
     on_wait: Callable[[TableName, LakebedError], None] = lambda *_: (
         None
     )  # another process has the table's lease
-    on_batch: Callable[[TableName, BatchRun, int, int], None] = lambda *_: (
-        None
-    )  # a batch has ended; its number, and how many there are
+    # the first batch of a source or a backfill begins, or one has ended
+    on_batch: Callable[[TableName, BatchProgress], None] = lambda *_: None
     on_step: Callable[[str, RunStep, When], None] = lambda *_: (
         None
     )  # run id, step, and whether it begins or has ended

@@ -1,5 +1,6 @@
 """All settings, as one frozen type. A field's description is its documentation."""
 
+import re
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -194,6 +195,13 @@ class SparkSettings(_Part):
     conf: dict[str, str] = Field(
         default_factory=dict, description="further Spark settings; they override Lakebed's"
     )
+
+    @property
+    def memory_bytes(self) -> int:
+        """The memory of the driver, as Java reads it; 1 GiB if it is written otherwise."""
+        told = self.conf.get("spark.driver.memory", self.memory)
+        found = re.fullmatch(r"(\d+)([kmgt]?)b?", told.strip().casefold())
+        return int(found[1]) * 1024 ** "_kmgt".index(found[2] or "_") if found else 1024**3
 
     @property
     def is_local(self) -> bool:

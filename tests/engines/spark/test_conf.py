@@ -113,6 +113,16 @@ def test_local_mode_is_bound_to_this_machine_and_keeps_shuffles_small() -> None:
     assert "spark.jars" not in conf
 
 
+def test_very_many_files_are_listed_by_few_tasks_and_finished_work_does_not_fill_memory() -> None:
+    """By default a listing has up to 10,000 tasks, and 100,000 finished ones are remembered."""
+    told = SparkSettings(conf={"spark.ui.retainedTasks": "7"})
+    conf = session_conf(Settings(spark=told), FOLDER, cores=2)
+    assert conf["spark.sql.sources.parallelPartitionDiscovery.parallelism"] == "8"
+    assert int(conf["spark.sql.files.openCostInBytes"]) < 1_000_000
+    assert int(conf["spark.sql.ui.retainedExecutions"]) < 100
+    assert conf["spark.ui.retainedTasks"] == "7"
+
+
 def test_a_cluster_gets_the_jars_and_keeps_its_own_ways() -> None:
     settings = Settings(catalog=POSTGRES, spark=SparkSettings(master="spark://head:7077"))
     conf = session_conf(settings, FOLDER, jars=(FOLDER.folder / "a.jar", FOLDER.folder / "b.jar"))

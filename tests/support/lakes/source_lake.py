@@ -52,6 +52,13 @@ class SourceLake(TestLake):
         assert record.state == "success", record.error
         return {batch.label: batch.reason for batch in record.batches}
 
+    def checked_first(self) -> int:
+        """How many batches of the last run were taken back, since files were not what they
+        seemed.
+        """
+        logs = sorted((self.folder / ".data/logs/runs").glob("*"))
+        return logs[-1].read_text().count("checking all files before their rows are written")
+
     def check(self) -> None:
         """The table has exactly the rows of the source, batch by batch."""
         assert self.counted(self.rows(NAME)) == self.counted(self.expected())

@@ -50,7 +50,7 @@ class Bar:
         if self._progress is not None and self._task is not None:
             self._progress.reset(self._task, description=plain(doing))
 
-    def update(self, done: int, total: int, doing: str | None = None) -> None:
+    def update(self, done: float, total: int, doing: str | None = None) -> None:
         """Say how much is done."""
         if self._progress is not None and self._task is not None:
             text = None if doing is None else plain(doing)

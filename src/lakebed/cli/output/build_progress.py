@@ -13,10 +13,11 @@ from lakebed.cli.output.style import Styled
 from lakebed.presentation.run import run_label
 
 if TYPE_CHECKING:
+    from lakebed.batches.changes import BatchProgress
     from lakebed.errors import LakebedError
     from lakebed.names import TableName
     from lakebed.pipelines import RunListener
-    from lakebed.ports import BatchRun, RunRecord
+    from lakebed.ports import RunRecord
 
 _COLOURS = {
     "OK": "green",
@@ -27,7 +28,6 @@ _COLOURS = {
     "SKIP": "dim",
     "NOOP": "dim",
 }
-_NO_BATCH = (0, 0, "")
 _LONGEST = 160  # characters of a bad row, on a terminal
 
 
@@ -42,8 +42,7 @@ class BuildProgress:
         self.total = self.done = 0
         self.seconds = 0.0
         self._running: list[str] = []
-        # files and bytes of the batches so far, and how that is shown
-        self._batches: dict[str, tuple[int, int, str]] = {}
+        self._batches: dict[str, BatchProgress] = {}  # of sources that are running
         self._lock = threading.Lock()
         self._bar = Bar(screen)
 
@@ -85,6 +84,7 @@ class BuildProgress:
     def _end(self, record: "RunRecord") -> None:
         name = str(record.table)
         with self._lock:
+            self._batches.pop(name, None)
             if name in self._running:
                 self._running.remove(name)
             self.line(
@@ -94,14 +94,9 @@ class BuildProgress:
                 run_problems(record, longest=self.row_limit),
             )
 
-    def _batch(self, table: "TableName", line: "BatchRun", number: int, of: int) -> None:
+    def _batch(self, table: "TableName", progress: "BatchProgress") -> None:
         with self._lock:
-            files, size, _ = self._batches.get(str(table), (0, 0, ""))
-            files, size = files + line.files, size + line.bytes
-            told = f"{number} of {of} batches"
-            if files:  # a backfill has none
-                told += f", {files:,} files, {size / 1_000_000:,.0f} MB"
-            self._batches[str(table)] = files, size, f" ({told})"
+            self._batches[str(table)] = progress
             self._redraw()
 
     def _wait(self, _: "TableName", held: "LakebedError") -> None:
@@ -123,5 +118,15 @@ class BuildProgress:
             self._redraw()
 
     def _redraw(self) -> None:
-        shown = (f"{name}{self._batches.get(name, _NO_BATCH)[2]}" for name in self._running)
-        self._bar.update(self.done, self.total, ", ".join(shown))
+        """The bar moves with every batch of a source, too."""
+        share = sum(progress.share for progress in self._batches.values())
+        self._bar.update(self.done + share, self.total, self.text)
+
+    @property
+    def text(self) -> str:
+        """What is running."""
+        return ", ".join(map(self._shown, self._running))
+
+    def _shown(self, name: str) -> str:
+        found = self._batches.get(name)
+        return f"{name} ({found})" if found else name

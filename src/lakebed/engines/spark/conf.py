@@ -32,6 +32,13 @@ EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 
 _LOOPBACK = r"(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?"
 _ON_LOOPBACK = re.compile(rf"spark://{_LOOPBACK}(?:,{_LOOPBACK})*")
+# What the driver remembers of work that is done: a long run would fill its memory.
+_KEPT = {
+    "spark.ui.retainedJobs": "100",
+    "spark.ui.retainedStages": "100",
+    "spark.ui.retainedTasks": "1000",
+    "spark.sql.ui.retainedExecutions": "20",
+}
 _TABLE_DEFAULTS = {"format-version": "2", **COMMIT_RETRIES}
 
 
@@ -124,6 +131,10 @@ def _everywhere(settings: Settings) -> dict[str, str]:
         "spark.ui.enabled": "false",  # it has no password
         "spark.ui.showConsoleProgress": "false",
         "spark.redaction.regex": SECRET_WORD,
+        **_KEPT,
+        # Many files are listed by a job with up to 10,000 tasks, each of which takes longer to
+        # start than to list.
+        "spark.sql.sources.parallelPartitionDiscovery.parallelism": "200",
     }
 
 
@@ -158,7 +169,12 @@ def _require_bound_pages(spark: SparkSettings) -> None:
 
 
 def _local(cores: int, python: str) -> dict[str, str]:
-    conf = {"spark.sql.shuffle.partitions": str(max(2, cores))}
+    conf = {
+        "spark.sql.shuffle.partitions": str(max(2, cores)),
+        "spark.sql.sources.parallelPartitionDiscovery.parallelism": str(4 * cores),
+        # Files are near, and quickly opened: a task takes many small ones.
+        "spark.sql.files.openCostInBytes": str(256 * 1024),
+    }
     return conf | ({"spark.pyspark.python": python} if python else {})
 
 

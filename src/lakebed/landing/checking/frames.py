@@ -33,9 +33,12 @@ def frame_of(
     return _read(reader, checked.groups, checked.target, address, path_column)
 
 
-def observed_frame(reader: LandingReader, proposal: Proposal, address: Address) -> ObservedRows:
+def observed_frame(
+    reader: LandingReader, proposal: Proposal, address: Address, *, path_column: str = ""
+) -> ObservedRows:
     """The rows of files that are checked by the job that reads them."""
-    return reader.read_observed(*_asked(proposal.groups, proposal.target, address))
+    asked = _asked(proposal.groups, proposal.target, address)
+    return reader.read_observed(*asked, path_column=path_column)
 
 
 def frame_of_some(

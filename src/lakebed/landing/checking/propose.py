@@ -2,7 +2,7 @@
 values has proved them right.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lakebed.errors import BadFiles, FileMissing
@@ -18,13 +18,14 @@ from lakebed.landing.checking.read_groups import (
     target_types,
 )
 from lakebed.landing.checking.remembered_types import ColumnTypes, RememberedTypes
-from lakebed.landing.checking.sample import SMALL, Sample, take_sample
+from lakebed.landing.checking.sample import SMALL, Sample, SampleFolder, take_sample
 from lakebed.landing.formats.sniffed import SniffedFile
 from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import Files, LandingReader, SeenRows, UnreadableFiles
 from lakebed.types import STRING, ColumnType
 
 _MOST_GROUPS = 20
+_MANY_FILES = 200  # to open so many takes longer than to read them
 # If all values of a column fit such a type, and some show it, then inference over all of them finds
 # it too. A decimal's digits depend on the order of the values.
 _CERTAIN = {"boolean", "int", "bigint", "double", "string"}
@@ -82,38 +83,55 @@ def propose(
     *,
     address: Address,
     remembered: RememberedTypes,
-    folder: str,
+    into: SampleFolder,
 ) -> Proposal | None:
     """Types for files that look good: those that are known, those that small files show, or those
-    that samples show, of which copies are put into the folder for a moment.
+    that samples show, of which copies are put into a folder for a moment.
 
     None if the files must be checked before their rows are used.
     """
     groups, taken = group_files(sniffed), ColumnTypes(remembered, spec)
-    if not groups or len(groups) > _MOST_GROUPS or any(map(_needs_own_pass, groups)):
+    own_pass = any(_needs_own_pass(member, spec) for member in groups)
+    if not groups or len(groups) > _MOST_GROUPS or own_pass:
         return None
     blame = BadFileSearch(address, lambda *_: "")
-    proposing = _Proposing(files, spec, Inference(reader, spec, address, blame, taken), folder)
+    proposing = _Proposing(files, spec, Inference(reader, spec, address, blame, taken), into)
     try:
         return proposing.proposal(groups)
     except (BadFiles, FileMissing):  # checking tells which
         return None
     finally:
         if proposing.samples:
-            files.clear(folder)
+            into.clear()
 
 
-def _needs_own_pass(member: ReadGroup) -> bool:
-    """Whether files have faults that Spark's reader does not notice: lines after the end of a
-    record, unclosed quotes at the end, keys that no sample shows.
+def _needs_own_pass(member: ReadGroup, spec: ZoneSpec) -> bool:
+    """Whether files may have faults that the job which reads their rows does not notice: quotes or
+    values that span lines and are not closed, an expected key that a single file lacks.
     """
+    if member.format == "parquet":
+        return False
     zipped = any(file.path.casefold().endswith(".gz") for file in member.files)
-    return member.format == "json" or (member.format == "csv" and (member.multiline or zipped))
+    return member.multiline or zipped or bool(member.format == "json" and spec.expected)
+
+
+def _of_others(
+    members: Iterable[ReadGroup], target: Mapping[str, ColumnType]
+) -> Iterator[tuple[str, str]]:
+    """Columns that JSON files are read with although none of their keys was seen."""
+    for member in members:
+        if member.format == "json":
+            for column in columns_to_read(member, target):
+                if column.name not in member.types:
+                    yield member.files[0].path, column.name
 
 
 class _Proposing:
-    def __init__(self, files: Files, spec: ZoneSpec, inference: Inference, folder: str) -> None:
-        self.files, self.spec, self.inference, self.folder = files, spec, inference, folder
+    def __init__(
+        self, files: Files, spec: ZoneSpec, inference: Inference, into: SampleFolder
+    ) -> None:
+        self.files, self.spec, self.inference, self.into = files, spec, inference, into
+        self.of_samples = replace(inference, address=into.address)
         self.samples: list[Sample] = []
         self.unseen: set[tuple[str, str]] = set()
         self.inferred: set[str] = set()  # casefolded names of columns whose type a sample shows
@@ -130,7 +148,7 @@ class _Proposing:
         shared = [type_ for name, type_ in target.items() if name.casefold() in self.inferred]
         if not all(map(self._is_certain, shared)):
             return None
-        unseen = frozenset(self.unseen)
+        unseen = frozenset({*self.unseen, *_of_others(members, target)})
         return Proposal(members, target, self.spec, taken, unseen, self.has_times)
 
     def _typed(self, member: ReadGroup) -> ReadGroup | None:
@@ -143,8 +161,9 @@ class _Proposing:
         return self._unless_wrong(member, answer)
 
     def _needs_sample(self, member: ReadGroup) -> bool:
-        large = sum(file.size for file in member.files) > SMALL
-        return large and member.format == "csv" and self.inference.known(member) is None
+        size = sum(file.size for file in member.files)
+        large = size > SMALL or len(member.files) > _MANY_FILES
+        return large and member.format != "parquet" and self.inference.known(member) is None
 
     def _unless_wrong(
         self, member: ReadGroup, answer: dict[str, ColumnType] | UnreadableFiles
@@ -153,16 +172,20 @@ class _Proposing:
             return None
         typed = replace(member, types=answer)
         other = member.format == "parquet" and self.inference.taken.unfit(plain_types(answer))
-        return None if other or type_fault(typed, self.spec) else typed
+        # the keys of records inside records cannot be compared with columns
+        nested = member.format == "json" and any(one.is_nested for one in answer.values())
+        return None if other or nested or type_fault(typed, self.spec) else typed
 
     def _sampled(self, member: ReadGroup) -> ReadGroup | None:
         """With several texts for NULL, types are not inferred value by value."""
-        folder = f"{self.folder}/{len(self.samples)}"
-        sample = None if member.nulls else take_sample(self.files, member, self.spec, folder=folder)
+        if member.nulls:
+            return None
+        number = len(self.samples)
+        sample = take_sample(self.files, member, self.spec, into=self.into, number=number)
         if sample is None:
             return None
         self.samples.append(sample)
-        typed = self._unless_wrong(member, self.inference.types(member, sample=sample.group))
+        typed = self._unless_wrong(member, self.of_samples.types(member, sample=sample.group))
         inferred = {
             name: type_
             for name, type_ in (typed.types if typed else {}).items()

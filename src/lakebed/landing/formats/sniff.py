@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from lakebed.landing.formats import csv_file, json_file, parquet_file
-from lakebed.landing.formats.file_format import format_of
+from lakebed.landing.formats.file_format import FileFormat, format_of
 from lakebed.landing.formats.sniffed import BadFile, SniffedFile
 from lakebed.landing.formats.streams import BrokenFile
 from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import FileInfo, Files
 
 _AT_ONCE = 8
+_SAMPLE = 32
 _LOOKS = {
     "csv": csv_file.sniff_csv,
     "json": json_file.sniff_json,
@@ -37,3 +39,23 @@ def sniff(files: Files, file: FileInfo, spec: ZoneSpec) -> SniffedFile | BadFile
         return _LOOKS[kind.format](files, file, kind, spec)
     except BrokenFile as damage:
         return BadFile(file, str(damage))
+
+
+def sniff_alike(
+    files: Files, chosen: Sequence[FileInfo], spec: ZoneSpec
+) -> tuple[SniffedFile | BadFile, ...]:
+    """As `sniff_all`, for files whose job will tell if they are not what they seem: of JSON files
+    that look alike, only some are looked at.
+    """
+    kinds = {format_of(file.path.rpartition("/")[2], spec) for file in chosen}
+    if len(chosen) <= _SAMPLE or kinds != {FileFormat("json", gzipped=False)}:
+        return sniff_all(files, chosen, spec)
+    some = [chosen[place * (len(chosen) - 1) // (_SAMPLE - 1)] for place in range(_SAMPLE)]
+    first, *others = sniff_all(files, some, spec)
+    if any(not _is_alike(first, other) for other in others) or isinstance(first, BadFile):
+        return sniff_all(files, chosen, spec)
+    return tuple(replace(first, file=file) for file in chosen)
+
+
+def _is_alike(one: SniffedFile | BadFile, other: SniffedFile | BadFile) -> bool:
+    return isinstance(other, SniffedFile) and one == replace(other, file=one.file)

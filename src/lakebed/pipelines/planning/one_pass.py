@@ -16,7 +16,12 @@ def checks_while_writing(context: TemplateContext, plan: RunPlan) -> bool:
         return False
     if len(context.pins.landing) != 1 or not any(isinstance(one, Write) for one in plan.prepare):
         return False
-    if any(isinstance(step, Replay | EvolveArrangement) for step in plan.prepare):
+    if not can_be_taken_back(plan) or any(isinstance(one, Replay) for one in plan.prepare):
         return False
     (key,) = context.pins.landing
     return reads_every_row(compile_query(context).text, context.view(*key))
+
+
+def can_be_taken_back(plan: RunPlan) -> bool:
+    """Whether what a run does before it publishes can be undone, so that it can start over."""
+    return not any(isinstance(step, EvolveArrangement) for step in plan.prepare)

@@ -2,10 +2,12 @@
 as it was.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import islice
 
+from lakebed.batches.advice import MANY_FILES
 from lakebed.batches.chunks import Kind
 from lakebed.names import TableName, ZoneName
 from lakebed.ports import (
@@ -68,17 +70,36 @@ class Batch:
 
 @dataclass(frozen=True)
 class SourceBatch:
-    """One batch of a source: its files as they were listed, none if they are gone."""
+    """One batch of a source: its files as they were listed, none if they are gone.
+
+    More files than `at_once` are read in parts.
+    """
 
     label: str
     where: str  # Spark SQL that is true for its rows
-    files: tuple[FileInfo, ...] = field(repr=False)
+    files: Collection[FileInfo] = field(repr=False)
     digest: str = ""
     config: str = ""  # digest of the settings that decide its rows
+    at_once: int = MANY_FILES
 
     @property
     def bytes(self) -> int:
         return sum(file.size for file in self.files)
+
+    @property
+    def first(self) -> FileInfo:
+        """The file that stands for all in messages."""
+        return next(iter(self.files))
+
+    @property
+    def in_parts(self) -> bool:
+        return len(self.files) > self.at_once
+
+    def parts(self) -> Iterator[tuple[FileInfo, ...]]:
+        """The files, as many as can be read at once."""
+        rest = iter(self.files)
+        while part := tuple(islice(rest, self.at_once)):
+            yield part
 
 
 @dataclass(frozen=True)

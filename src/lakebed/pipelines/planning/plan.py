@@ -149,6 +149,8 @@ def _result(
     stage = staged_table(spec.table, pins.run_id)
     keys = (CheckKeys(spec.strategy.keys, spec.strategy.order),) if spec.strategy.keys else ()
     calculation = _calculation(spec, pins)
+    if pins.source_batch and pins.source_batch.in_parts:
+        return calculation, (stage,)
     return ((*calculation, Stage(stage), *keys), (stage,)) if staged else (calculation, ())
 
 

@@ -1,6 +1,6 @@
 """Plans as text, one line per step."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import assert_never
 
 from lakebed.names import short_id
@@ -140,7 +140,7 @@ def _batch(batch: Batch) -> str:
     return f"{len(files)} {_files(files)}{run}"
 
 
-def _files(files: Sequence[FileInfo]) -> str:
+def _files(files: Collection[FileInfo]) -> str:
     return "file" if len(files) == 1 else "files"
 
 

@@ -21,7 +21,7 @@ from lakebed.pipelines.planning.steps import OpenZone
 from lakebed.pipelines.running.active_run import ActiveRun, open_run
 from lakebed.pipelines.running.begin import closing, logger_of, watermark
 from lakebed.pipelines.running.steps import calculate
-from lakebed.pipelines.running.steps.read_batch import read_batch
+from lakebed.pipelines.running.steps.batches.read import read_batch
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import Field, Lease, RunRecord, Verdict
 from lakebed.quality import GateQueries, run_gate
@@ -86,6 +86,7 @@ def preview(
                 work, OpenZone(zone, pattern, chosen or pinned_files.files), keep=True
             )
         if spec.kind == "source":
+            work.progress.careful = True  # nothing is written that could be taken back
             read_batch(work, _smallest(spec, services, options))
         else:
             calculate.calculate(work)
@@ -97,7 +98,7 @@ def _smallest(spec: PipelineSpec, services: RunServices, options: RunOptions) ->
     """The first file of a source's smallest batch: enough to see columns and rows."""
     with look_at_source(spec, services, options) as look:
         batch = min(look.found.batches, key=lambda one: one.bytes)
-        return SourceBatch(batch.label, "", (next(look.found.files_of(batch)),))
+        return SourceBatch(batch.label, "", (next(iter(look.found.files_of(batch))),))
 
 
 def run_gates(

@@ -33,7 +33,9 @@ class RunProgress:
     keys: int | None = None  # distinct ones
     # what the arriving keys met in the table
     key_matches: Mapping[str, int] = field(default_factory=dict)
-    due: BatchRun | None = None  # of a source: what the record will say about the batch
+    # Of a source: what the record will say about the batch, and the files that were read.
+    due: BatchRun | None = None
+    read: ZoneRows | None = None
     # The table.
     schema_change: SchemaChange = field(default_factory=SchemaChange)
     # the branch's columns as they will be named; empty: as they are
@@ -54,10 +56,11 @@ class RunProgress:
     @property
     def unproved(self) -> bool:
         """Whether rows are used of files that may yet turn out to be bad."""
-        return any(landed.prove for landed in self.landed.values())
+        batch = [self.read] if self.read else []
+        return any(landed.prove for landed in (*self.landed.values(), *batch))
 
     def start_over(self, record: RunRecord) -> None:
         """Forget all that was done, and be careful."""
-        new = RunProgress(record, careful=True)
+        new = RunProgress(record, careful=True, due=self.due)
         for one in fields(self):
             setattr(self, one.name, getattr(new, one.name))

@@ -35,8 +35,9 @@ from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.adopting import steps as adopting
 from lakebed.pipelines.running.ledger_copies import write_copy
 from lakebed.pipelines.running.publishing import create_view, publication_records, publish_requests
-from lakebed.pipelines.running.steps import branch, calculate, evolve, read_batch, replay, write
+from lakebed.pipelines.running.steps import branch, calculate, evolve, replay, write
 from lakebed.pipelines.running.steps.archiving import archive_zones
+from lakebed.pipelines.running.steps.batches.read import read_batch
 from lakebed.pipelines.running.steps.gates import GATES_AT_ONCE, compiled_gates, log_verdict
 from lakebed.pipelines.running.steps.proving import prove_files, start_over
 from lakebed.ports import Phase, PublicationRecords, Verdict
@@ -187,7 +188,7 @@ def _perform(  # noqa: C901 - one arm a step, each a line
             calculate.calculate(run)
             evolve.require_fitting_result(run)
         case ReadBatch(batch):
-            read_batch.read_batch(run, batch)
+            read_batch(run, batch)
             evolve.require_fitting_result(run)
         case ReadFolder():
             adopting.read_folder(run)

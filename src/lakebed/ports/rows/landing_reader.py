@@ -97,8 +97,10 @@ class LandingReader(Protocol):
         """
         ...
 
-    def read_observed(self, groups: Sequence[FileGroup], fields: Sequence[Field]) -> ObservedRows:
-        """The same rows, of CSV or Parquet files; the job that reads them parses and counts every
-        value, whichever of them it needs.
+    def read_observed(
+        self, groups: Sequence[FileGroup], fields: Sequence[Field], *, path_column: str = ""
+    ) -> ObservedRows:
+        """The same rows; the job that reads them parses and counts every value, whichever of them
+        it needs. JSON files have one record on each line, and no record in a record.
         """
         ...

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from lakebed.engines.spark.frame_columns import union
 from lakebed.engines.spark.landing.faults import or_unreadable
 from lakebed.engines.spark.landing.infer import infer_columns
+from lakebed.engines.spark.landing.json_lines import has_other_than_one_value
 from lakebed.engines.spark.landing.nulls import as_texts, with_nulls
 from lakebed.engines.spark.landing.reader import CORRUPT, as_stored, columns_text, load, reader_of
 from lakebed.engines.spark.landing.value_checks import (
@@ -27,12 +28,6 @@ if TYPE_CHECKING:
 
 _LONGEST_RECORD = 400
 _NONE = "_lakebed_none"  # stands for the columns of files that have none, such as []
-# Values in a line; where the quick count fails (it does not know NaN), the reader's own rules
-# decide.
-_VALUES = (
-    "coalesce(json_array_length(concat('[', value, ']')), size(from_json(concat('[', value, ']'),"
-    " 'array<string>')), -1)"
-)
 
 
 def infer_files(session: "SparkSession", group: FileGroup) -> tuple[Field, ...] | UnreadableFiles:
@@ -141,7 +136,7 @@ def _lines(session: "SparkSession", group: FileGroup, paths: tuple[str, ...]) ->
     plain = FileGroup("text", paths, {"wholetext": str(whole).lower()})
     frame = load(reader_of(session, plain), plain)
     if group.format == "json":
-        stray = f.count_if((f.trim("value") != "") & (f.expr(_VALUES) != 1))
+        stray = f.count_if(has_other_than_one_value())
         return _summed(frame, rows=f.lit(0), stray=stray)
     quotes = f.size(f.split("value", re.escape(group.options["quote"]))) - 1
     spans = group.options.get("multiLine") == "true"

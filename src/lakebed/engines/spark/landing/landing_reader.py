@@ -7,7 +7,7 @@ from lakebed.engines.spark.failures import answering
 from lakebed.engines.spark.frame_columns import conform, union
 from lakebed.engines.spark.landing.check import check_files, corrupt_records, infer_files
 from lakebed.engines.spark.landing.observe import can_observe, read_observed
-from lakebed.engines.spark.landing.reader import read_group
+from lakebed.engines.spark.landing.reader import read_group, with_path, with_path_field
 from lakebed.names import spark_identifier
 from lakebed.ports import Field, FileGroup, FileRows, ObservedRows, UnreadableFiles
 
@@ -41,9 +41,9 @@ class SparkLandingReader:
         with answering():
             if groups:
                 return union([self._group(group, fields, path_column) for group in groups])
-            fields = (*fields, *([Field(path_column, "string")] if path_column else ()))
             columns = ", ".join(
-                f"CAST(NULL AS {field.type}) AS {spark_identifier(field.name)}" for field in fields
+                f"CAST(NULL AS {field.type}) AS {spark_identifier(field.name)}"
+                for field in with_path_field(fields, path_column)
             )
             return self._spark.sql(f"SELECT {columns} WHERE 1 = 0")
 
@@ -51,13 +51,12 @@ class SparkLandingReader:
     def observes(self) -> bool:
         return can_observe(self._spark)
 
-    def read_observed(self, groups: Sequence[FileGroup], fields: Sequence[Field]) -> ObservedRows:
+    def read_observed(
+        self, groups: Sequence[FileGroup], fields: Sequence[Field], *, path_column: str = ""
+    ) -> ObservedRows:
         with answering():
-            return read_observed(self._spark, groups, fields)
+            return read_observed(self._spark, groups, fields, path_column=path_column)
 
     def _group(self, group: FileGroup, fields: Sequence[Field], path_column: str) -> "DataFrame":
-        frame = conform(read_group(self._spark, group), fields)
-        if not path_column:
-            return frame
-        path = frame.metadataColumn("_metadata")["file_path"].alias(path_column)
-        return frame.select("*", path)
+        rows = with_path(read_group(self._spark, group), path_column)
+        return conform(rows, with_path_field(fields, path_column))

@@ -57,6 +57,18 @@ def load(reader: "DataFrameReader", group: FileGroup) -> "DataFrame":
     return reader.load([_PATTERN.sub(r"\\\g<0>", path) for path in group.paths])
 
 
+def with_path(frame: "DataFrame", name: str) -> "DataFrame":
+    """Add a column that says in which file a row is; without a name, none."""
+    if not name:
+        return frame
+    return frame.select("*", frame.metadataColumn("_metadata")["file_path"].alias(name))
+
+
+def with_path_field(fields: Sequence[Field], name: str) -> tuple[Field, ...]:
+    """The columns of rows that say in which file they are."""
+    return (*fields, Field(name, "string")) if name else tuple(fields)
+
+
 def unaddressable(path: str) -> bool:
     """Whether Spark cannot name a file: with characters to escape, Hadoop reads a colon as the end
     of a scheme.

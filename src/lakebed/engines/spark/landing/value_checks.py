@@ -71,3 +71,11 @@ def begins_a_year(column: Field) -> "Column":
 
     name = f.col(spark_identifier(column.name))
     return name == f.date_trunc("year", name)
+
+
+def is_no_number(column: Field) -> "Column":
+    """Whether a double is NaN or infinite, as which Spark reads JSON texts such as "NaN"."""
+    from pyspark.sql import functions as f
+
+    name = f.col(spark_identifier(column.name))
+    return f.isnan(name) | (f.abs(name) == float("inf"))

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from lakebed.batches.advice import MANY_FILES, files_at_once
 from lakebed.batches.changes import BatchDecision, decide_batches
 from lakebed.batches.finding import BatchSource, FoundBatches, found_batches
 from lakebed.batches.keys import label, read_value, unspelt
@@ -28,6 +29,7 @@ class SourceLook:
     states: BatchStates
     decision: BatchDecision
     metadata: TableMetadata | None
+    at_once: int = MANY_FILES  # files that Spark is given at once
 
 
 @contextmanager
@@ -56,7 +58,8 @@ def look_at_source(
             only=_chosen(options.batches, source, [b.label for b in found.batches], states),
             force=options.force or options.full_refresh,
         )
-        yield SourceLook(source, found, states, decision, metadata)
+        at_once = files_at_once(services.placement.settings.spark.memory_bytes)
+        yield SourceLook(source, found, states, decision, metadata, at_once)
 
 
 def _metadata(table: TableName, services: RunServices) -> TableMetadata | None:

@@ -8,7 +8,7 @@ from lakebed.landing import RememberedTypes, ZoneSpec
 from lakebed.landing.source_files import open_source
 from lakebed.names import spark_identifier
 from lakebed.pipelines.running.active_run import ActiveRun
-from lakebed.pipelines.running.steps.read_batch import PATH_COLUMN, path_value
+from lakebed.pipelines.running.steps.batches.rows import PATH_COLUMN, path_value
 from lakebed.ports import ADOPTED_FROM, RUN_ID, Field, FileInfo, Frame, SetProperties
 from lakebed.tables.adopting.hive import hive_pattern
 from lakebed.tables.adopting.look import FoundFolder

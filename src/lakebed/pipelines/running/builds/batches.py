@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from lakebed.batches.changes import DueBatch
+from lakebed.batches.changes import DueBatch, progress_of
 from lakebed.errors import FilesChanged, LakebedError, LeaseLost, OutcomeUnknown
 from lakebed.names import new_run_id
 from lakebed.pipelines.definition.spec import PipelineSpec
@@ -35,6 +35,7 @@ from lakebed.ports import BatchRun, RemoveRef, RunRecord, Verdict
 from lakebed.tables import HeldLease, amend
 
 REBUILDS = 3
+_TAKEN_BACK = 3  # so many batches may be written twice until files are checked first
 
 
 @dataclass
@@ -51,6 +52,7 @@ class _BatchedRun:
     errors: dict[str, LakebedError] = field(default_factory=dict)
     refused: int = 0  # batches whose keys cannot be read
     failed: list[Verdict] = field(default_factory=list)  # of batches that were not published
+    taken_back: int = 0  # batches whose files were not as they seemed
 
 
 def run_batches(build: Build, spec: PipelineSpec) -> RunRecord:
@@ -107,6 +109,8 @@ def _close_log(log: logging.Logger) -> None:
 def _run(run: _BatchedRun) -> RunRecord:
     decision, services = run.look.decision, run.build.services
     _refuse_bad_keys(run)
+    tell = partial(run.build.options.listener.on_batch, run.spec.table)
+    tell(progress_of(decision.due, 0))
     for number, due in enumerate(decision.due, start=1):
         if run.build.options.stop.is_set() or _is_over(run):
             break
@@ -117,7 +121,7 @@ def _run(run: _BatchedRun) -> RunRecord:
         told = (line.label or "all", line.seconds, line.files)
         run.log.info("batch %d/%d: %s - %.1f s, %d files", number, len(decision.due), *told)
         _log_metrics(run, line)
-        run.build.options.listener.on_batch(run.spec.table, line, number, len(decision.due))
+        tell(progress_of(decision.due, number))
     run.record = finished_record(
         run.record,
         run.errors,
@@ -213,10 +217,12 @@ def _attempt(run: _BatchedRun, due: DueBatch, line: BatchRun) -> LakebedError | 
     except LakebedError as error:
         return error
     active.progress.due = line
+    active.progress.careful = careful = run.taken_back >= _TAKEN_BACK
     publication = publication_id(run.record.run_id, due)
     with closing(active), recording_failure([active], publication=publication) as failure:
         prepare(active)
         publish_runs([active], publication=publication)
+    run.taken_back += active.progress.careful and not careful
     if failure.error is None:
         run.record = active.progress.record
         return None

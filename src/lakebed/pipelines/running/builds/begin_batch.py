@@ -80,7 +80,7 @@ def _source_batch(
     """How a batch of a source is written, and what it is made from."""
     keys = look.source.keys
     where = condition(keys, due.found.values if due.found else read_label(due.label, keys))
-    files = tuple(look.found.files_of(due.found)) if due.found else ()
-    digest = due.found.digest if due.found else ""
-    batch = SourceBatch(due.label, where, files, digest, config_digest(spec.config))
+    files = look.found.files_of(due.found) if due.found else ()
+    digest, config = due.found.digest if due.found else "", config_digest(spec.config)
+    batch = SourceBatch(due.label, where, files, digest, config, look.at_once)
     return ReplaceBatch(where=where), batch

@@ -207,7 +207,7 @@ def _naming_files(run: ActiveRun, metadata: TableMetadata) -> Iterator[None]:
 
 def _of_source(run: ActiveRun, error: BadBatch, batch: SourceBatch) -> BadBatch:
     """The columns of a batch do not fit the table: what helps where there is no query."""
-    shown = f" (the first of its files is {batch.files[0].path})" if batch.files else ""
+    shown = f" (the first of its files is {batch.first.path})" if batch.files else ""
     return BadBatch(
         f"{error.what[:-1]}{shown}.",
         where=run.spec.file,

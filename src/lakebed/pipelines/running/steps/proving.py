@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from lakebed.errors import BadFiles
+from lakebed.landing import ZoneRows
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.heal import take_back
 from lakebed.ports import RunRecord
@@ -13,13 +14,20 @@ def prove_files(run: ActiveRun) -> None:
 
     `BadFiles` if that is not certain; the run then starts over.
     """
-    for key, landed in run.progress.landed.items():
-        if landed.prove is None:
-            continue
-        checked = landed.prove()
-        if checked is None:
-            raise BadFiles("not all values were as they seemed.", where=str(key[0]))
-        run.progress.landed[key] = replace(landed, checked=checked, prove=None)
+    progress = run.progress
+    for key, landed in progress.landed.items():
+        progress.landed[key] = _proved(landed, where=str(key[0]))
+    if progress.read:
+        progress.read = _proved(progress.read, where=str(run.table))
+
+
+def _proved(landed: ZoneRows, *, where: str) -> ZoneRows:
+    if landed.prove is None:
+        return landed
+    checked = landed.prove()
+    if checked is None:
+        raise BadFiles("not all values were as they seemed.", where=where)
+    return replace(landed, checked=checked, prove=None)
 
 
 def start_over(run: ActiveRun, record: RunRecord) -> None:

@@ -9,7 +9,7 @@ from lakebed.names import TableName, spark_identifier
 from lakebed.pipelines.planning.plan import is_staged
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.heal import undo_failed_run
-from lakebed.pipelines.running.steps.batch_state import one_file_at_a_time, record_batch
+from lakebed.pipelines.running.steps.batches.state import one_file_at_a_time, record_batch
 from lakebed.pipelines.running.steps.calculate import at_source
 from lakebed.pipelines.running.steps.evolve import arrangement_of_new, present_fields
 from lakebed.pipelines.running.steps.merge import merge
@@ -21,7 +21,7 @@ from lakebed.pipelines.running.steps.strategy_checks import (
     require_matching_rows,
     stamp_columns,
 )
-from lakebed.ports import Field
+from lakebed.ports import Field, Frame
 from lakebed.quality import count_if_unique
 from lakebed.sql import ChangeStatement
 from lakebed.tables import (
@@ -54,26 +54,26 @@ def stage(run: ActiveRun) -> None:
 def compute_stage(run: ActiveRun) -> None:
     """Compute the result once, into a hidden table."""
     progress = run.progress
-    placement = run.services.placement
-    placement.catalog.create_namespace(run.table.namespace, run.table.layer)
-    place = placement.temporary_location(run.stage)
-    at_source(
-        progress.compiled,
-        lambda: run.compute.create_table(
-            progress.frame,
-            run.stage.spark,
-            location=place,
-            properties=placement.temporary_properties(
-                bounds_of=integer_key(run.spec.strategy, progress.fields)
-            ),
-        ),
-    )
+    at_source(progress.compiled, lambda: create_stage(run, progress.frame))
     prove_files(run)
     # its frame may be another session's, whose snapshots would not carry the run's id
     if run.options.manual_change:
         progress.frame = run.compute.query(f"SELECT * FROM {run.stage.spark}")
     head = run.metadata(run.stage).head()
     progress.result_rows = (head.count("total-records") or 0) if head else 0
+
+
+def create_stage(run: ActiveRun, frame: Frame) -> None:
+    """Create the hidden table with the rows of a frame."""
+    placement = run.services.placement
+    placement.catalog.create_namespace(run.table.namespace, run.table.layer)
+    key = integer_key(run.spec.strategy, run.progress.fields)
+    run.compute.create_table(
+        frame,
+        run.stage.spark,
+        location=placement.temporary_location(run.stage),
+        properties=placement.temporary_properties(bounds_of=key),
+    )
 
 
 def apply_empty_policy(run: ActiveRun) -> None:

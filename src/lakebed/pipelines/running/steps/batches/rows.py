@@ -1,60 +1,71 @@
-"""Reading one batch of a source: the columns of its files, and those that are in their paths."""
+"""The rows of some files of a source: their columns, and those that are in their paths."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from lakebed.batches.pattern import NULL_PART, SourcePattern
-from lakebed.errors import BadBatch, near, suggestion
-from lakebed.landing import RememberedTypes
+from lakebed.errors import BadBatch
+from lakebed.landing import RememberedTypes, SampleFolder, sample_folder
 from lakebed.landing.source_files import SourceSpec, open_source
 from lakebed.names import spark_identifier
 from lakebed.pipelines.definition.batch_source import key_type
 from lakebed.pipelines.definition.config import PipelineConfig
+from lakebed.pipelines.planning.one_pass import can_be_taken_back
 from lakebed.pipelines.planning.pins import SourceBatch
 from lakebed.pipelines.running.active_run import ActiveRun
-from lakebed.ports import Field
+from lakebed.ports import Field, FileInfo, Frame
 from lakebed.settings import Root, normalized_location
 from lakebed.tables import can_accept, string_literal
 from lakebed.types import ColumnType, read_iceberg_type
 
 PATH_COLUMN = "_lakebed_path"
+NO_COLUMN = "no file of it has any column."
+NOTHING_KNOWN: Mapping[str, ColumnType] = {}
 
 
-def read_batch(run: ActiveRun, batch: SourceBatch) -> None:
-    """The rows of a batch, as a frame not yet computed; none if its files are gone."""
-    progress, source = run.progress, run.spec.batches
-    if source is None or not batch.files:
-        _take_no_row(run)
-        return
+def open_files(
+    run: ActiveRun,
+    batch: SourceBatch,
+    chosen: Sequence[FileInfo],
+    *,
+    known: Mapping[str, ColumnType] = NOTHING_KNOWN,
+) -> Frame | None:
+    """The rows of some files of a batch, as a frame not yet computed, with the columns they get in
+    the table; None if no file has any column. `known` are types that other files of it show.
+    """
+    source, progress = run.spec.batches, run.progress
+    if source is None:
+        return None
     files, root = run.services.source_store(source.pattern.store)
-    landed = open_source(
+    progress.read = landed = open_source(
         run.compute.landing,
         files,
-        batch.files,
+        chosen,
         _zone_spec(run.spec.config),
         where=batch.label or source.pattern.text,
         address=root.at,
-        remembered=_remembered(run),
+        remembered=_remembered(run, known),
         path_column=PATH_COLUMN,
+        in_one_pass=_samples(run),
     )
     if landed.frame is None:
-        # [] says that there is no row; a file of no byte says nothing
-        is_told = any(file.size for file in batch.files) and not sum(landed.rows_by_file.values())
-        if not is_told or run.context.target.absent:
-            raise _unfit(run, "no file of it has any column.", batch.files[0].path)
-        _take_no_row(run)
-        return
+        if sum(landed.rows_by_file.values()):
+            raise unfit(run, NO_COLUMN, chosen[0].path)
+        return None
     there = [field for field in run.compute.fields(landed.frame) if field.name != PATH_COLUMN]
-    chosen = tuple(batch_columns(there, source.pattern, run.spec.config, root=root))
-    _require_keys(run, [name for name, _ in chosen], batch)
-    _require_distinct(run, there, batch)
-    expressions = [f"{text} AS {spark_identifier(name)}" for name, text in chosen]
-    progress.frame = run.compute.select(landed.frame, expressions)
-    progress.fields = run.compute.fields(progress.frame)
+    columns = batch_columns(there, source.pattern, run.spec.config, root=root)
+    _require_distinct(run, there, chosen[0].path)
+    expressions = [f"{text} AS {spark_identifier(name)}" for name, text in columns]
+    return run.compute.select(landed.frame, expressions)
 
 
-def _take_no_row(run: ActiveRun) -> None:
-    run.progress.frame = run.compute.query(f"SELECT * FROM {run.table.spark} WHERE 1 = 0")
-    run.progress.fields = run.compute.fields(run.progress.frame)
+def _samples(run: ActiveRun) -> SampleFolder | None:
+    """Where samples go, if files may be checked by the job that writes their rows; None if they
+    must be checked first.
+    """
+    if run.progress.careful or not can_be_taken_back(run.plan):
+        return None
+    placement = run.services.placement
+    return SampleFolder(placement.files, sample_folder(run.run_id), placement.root.at)
 
 
 def batch_columns(
@@ -112,8 +123,10 @@ def _zone_spec(config: PipelineConfig) -> SourceSpec:
     return SourceSpec(format=config.format, types=types, on_bad_file="fail")
 
 
-def _remembered(run: ActiveRun) -> RememberedTypes:
-    """Columns have the types of the table, which may widen as far as Iceberg allows."""
+def _remembered(run: ActiveRun, known: Mapping[str, ColumnType]) -> RememberedTypes:
+    """Columns have the types of the table, which may widen as far as Iceberg allows, or those that
+    are known.
+    """
     metadata, config = run.context.target.metadata, run.spec.config
     back = {name: column.read_from for name, column in config.columns.items() if column.read_from}
     types: Mapping[str, ColumnType] = {
@@ -121,6 +134,7 @@ def _remembered(run: ActiveRun) -> RememberedTypes:
         for column in (metadata.columns if metadata else ())
     }
     plain = {name: type_ for name, type_ in types.items() if not type_.is_nested}
+    plain |= known
     follows = config.schema_policy != "fail"
 
     def may_widen(old: ColumnType, new: ColumnType) -> bool:
@@ -129,25 +143,18 @@ def _remembered(run: ActiveRun) -> RememberedTypes:
     return RememberedTypes(plain, may_widen if follows else None)
 
 
-def _require_keys(run: ActiveRun, names: Sequence[str], batch: SourceBatch) -> None:
-    there = {name.casefold() for name in names}
-    for column in run.spec.config.arrangement.columns:
-        if column.casefold() not in there:
-            what = f"neither its files nor their paths have the column {column!r}"
-            raise _unfit(run, f"{what}.", batch.files[0].path, suggestion(near(column, names)))
-
-
-def _require_distinct(run: ActiveRun, there: Sequence[Field], batch: SourceBatch) -> None:
+def _require_distinct(run: ActiveRun, there: Sequence[Field], path: str) -> None:
     given = {field.name.casefold(): field.name for field in there}
     for name, column in run.spec.config.columns.items():
         former = column.read_from or name
         both = {former.casefold(), name.casefold()}
         if len(both) == 2 and both <= given.keys():
             what = f"its files have a column {given[name.casefold()]!r}, and {former!r} becomes it"
-            raise _unfit(run, f"{what}, too.", batch.files[0].path, "Choose another name for one.")
+            raise unfit(run, f"{what}, too.", path, "Choose another name for one.")
 
 
-def _unfit(run: ActiveRun, what: str, path: str, next: str = "") -> BadBatch:
+def unfit(run: ActiveRun, what: str, path: str, next: str = "") -> BadBatch:
+    """What is wrong with a batch; the path stands for all of its files."""
     return BadBatch(
         f"{what[:-1]}: {path}." if what.endswith(".") else what,
         where=run.spec.file,

@@ -1,0 +1,1 @@
+"""The steps of one batch of a source: its files, its rows, and what it was made from."""
