@@ -12,6 +12,7 @@ from lakebed.batches.advice import (
     estimate,
     files_at_once,
     is_large,
+    row_group_advice,
     table_warnings,
 )
 from lakebed.batches.finding import FoundBatch
@@ -90,3 +91,23 @@ def test_as_many_files_are_read_at_once_as_fit_into_the_memory() -> None:
 def test_memory_is_read_as_java_reads_it(told: str, size: int) -> None:
     assert SparkSettings(memory=told).memory_bytes == size
     assert SparkSettings(conf={"spark.driver.memory": told}).memory_bytes == size
+
+
+def test_large_files_without_a_sort_order_get_advice_on_row_groups() -> None:
+    large = TableShape(("year",), 2, (("year", 2),), GB)
+    (advice,) = row_group_advice(large, is_sorted=False)
+    assert "500.0 MB have row groups of 128 MiB" in advice
+    assert "sort_by" in advice
+    assert list(row_group_advice(large, is_sorted=True)) == []
+    assert list(row_group_advice(TableShape(("year",), 10, (), GB), is_sorted=False)) == []
+
+
+def test_expected_files_are_at_least_one_for_each_partition_and_of_the_size_iceberg_aims_at() -> (
+    None
+):
+    few = TableShape(("year",), 3, (), 10 * GB)
+    assert (few.files, few.file_size) == (20, 500 * MB)
+    many = TableShape(("year",), 100, (), GB)
+    assert (many.files, many.file_size) == (100, 10 * MB)
+    (warning,) = table_warnings(many)
+    assert "10.0 MB on average; aim at 256.0 MB to 1.0 GB" in warning

@@ -280,6 +280,7 @@ def test_a_plan_shows_batches_sizes_and_warnings(tmp_path: Path) -> None:
     assert "batch year=2020 (new): 1,001 files, 2.0 kB" in shown.output
     assert "warning: batch year=2020 has 1,001 files" in shown.output
     assert "batch_partition_columns: [year, table]" in shown.output
+    assert "expected: 2 data files of about" in shown.output
 
 
 def test_a_source_may_be_outside_of_the_lake(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ MANY_VALUES = 1_000
 DEEPEST = 4
 TARGET_FILE = 512 * MB  # what Iceberg aims at
 GOOD_FILE = (256 * MB, GB)
+ROW_GROUP = 128 * 1024 * 1024  # of a table without a sort order
 # Bytes in memory, and in Parquet, for each byte of a source file.
 _IN_MEMORY = {"json": 1.5, "csv": 2.0, "parquet": 4.0}
 _IN_PARQUET = {"json": 0.15, "csv": 0.3, "parquet": 1.0}
@@ -123,6 +124,15 @@ def table_warnings(shape: TableShape) -> Iterator[str]:
                 f" {MANY_VALUES:,} belong on the last."
             )
     yield from _crowded(shape)
+
+
+def row_group_advice(shape: TableShape, *, is_sorted: bool) -> Iterator[str]:
+    """What would make single rows in large files quickly found."""
+    if shape.file_size > ROW_GROUP and not is_sorted:
+        yield (
+            f"files of about {sized(shape.file_size)} have row groups of 128 MiB, which are read as"
+            " a whole: with sort_by they have 1 MiB, and a filter on the first column reads few"
+        )
 
 
 def _crowded(shape: TableShape) -> Iterator[str]:

@@ -10,6 +10,7 @@ from lakebed.batches.advice import (
     batch_warnings,
     estimate,
     is_large,
+    row_group_advice,
     sized,
     table_warnings,
 )
@@ -80,7 +81,7 @@ def plan_source(spec: PipelineSpec, look: "SourceLook") -> SourcePlan:
             *(w for one in found for w in warnings_of(spec, look, one)),
             *table_warnings(shape),
         ),
-        tuple(_notes(spec, look)),
+        (*_notes(spec, look), *row_group_advice(shape, is_sorted=bool(spec.config.sort_by))),
     )
 
 
