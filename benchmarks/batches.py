@@ -196,8 +196,17 @@ def _below(pid: int) -> Iterator[int]:
         except OSError:
             continue
         for one in children:
+            if _command(one) == _command(pid):
+                continue  # forked a moment ago: its memory is still its parent's
             yield one
             yield from _below(one)
+
+
+def _command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def _rss_mb(pid: int) -> float:
