@@ -265,7 +265,10 @@ def test_options_of_batches_go_with_sources_only(tmp_path: Path) -> None:
             lake.run(together=True)
 
 
-def test_a_plan_shows_batches_sizes_and_warnings(tmp_path: Path) -> None:
+def test_a_plan_shows_batches_sizes_and_warnings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lakebed.pipelines.planning.sources.look.files_at_once", lambda _: 400)
     config = "source: in/{table}_{year}.json\nbatch_by: [year]\ncolumns: {year: INTEGER}\n"
     with lakebed.create(tmp_path / "lake", files={f"{FOLDER}/config.yaml": config.encode()}):
         (tmp_path / "lake" / "in").mkdir()
@@ -281,6 +284,8 @@ def test_a_plan_shows_batches_sizes_and_warnings(tmp_path: Path) -> None:
     assert "warning: batch year=2020 has 1,001 files" in shown.output
     assert "batch_partition_columns: [year, table]" in shown.output
     assert "expected: 2 data files of about" in shown.output
+    assert "batch year=2020 is read in 3 parts, of 400 files each" in shown.output
+    assert "year=2021 is read in" not in shown.output
 
 
 def test_a_source_may_be_outside_of_the_lake(tmp_path: Path) -> None:

@@ -136,6 +136,13 @@ def _notes(spec: PipelineSpec, look: "SourceLook") -> Iterator[str]:
     for layout in spec.config.alternate_partitions:
         keys = ", ".join(key.name for key in layout.partition.keys)
         yield f"the layout {layout.name or keys} (by {keys}) is not built: layouts do not exist yet"
+    for found in (due.found for due in look.decision.due):
+        if found and found.files > look.at_once:
+            parts = -(-found.files // look.at_once)
+            yield (
+                f"batch {found.label or 'all'} is read in {parts} parts, of {look.at_once:,} files"
+                " each: more do not fit into spark.memory at once"
+            )
     if look.states.foreign:
         count = len(look.states.foreign)
         yield f"others have changed the table {count} times; --force writes every batch again"
