@@ -62,6 +62,8 @@ SAID: list[tuple[RunStep, str]] = [
         steps.ReadBatch(SourceBatch("year=2020", "", files(2))),
         "read 2 files of batch year=2020",
     ),
+    (steps.ReadFolder("/data/orders"), "read the Parquet files in /data/orders"),
+    (steps.TakeFiles(TABLE), "make the files part of the table as they are"),
     (steps.Stage(TABLE), "compute the result once, into a hidden table"),
     (steps.CheckKeys(("id", "at"), None), "check the key id, at: never NULL"),
     (
