@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal, assert_never
 
-from lakebed.errors import LakebedError, RunFailed
+from lakebed.errors import Conflict, LakebedError, RunFailed, Unavailable
 from lakebed.pipelines.planning.steps import (
     ArchiveFiles,
     Calculate,
@@ -49,13 +49,15 @@ from lakebed.work import Ended, Executor, Listener
 def prepare(run: ActiveRun) -> None:
     """The steps before publishing; readers see none of it.
 
-    While rows are used of files that may yet turn out to be bad, a failure says nothing about the
-    run: all is taken back, the files are checked, and good ones are written.
+    While rows are used of files that may yet turn out to be bad, most failures say nothing about
+    the run: all is taken back, the files are checked, and good ones are written.
     """
     record = run.progress.record
     try:
         _executor(run).execute_all(run.plan.prepare)
         prove_files(run)  # if no step has
+    except (Conflict, Unavailable):  # whatever is in the files
+        raise
     except LakebedError as error:
         if not run.progress.unproved:
             raise
