@@ -13,7 +13,7 @@ from typing import Any
 
 from lakebed.ports import MAIN, Snapshot, TableMetadata
 
-BATCH = "lakebed.batch"  # summary key: the batch that the snapshot replaces, as JSON
+BATCH = "lakebed.batch"  # summary key: the batch that the snapshot replaces, as JSON, or several
 # below the root, in the folder of the table that was written
 _SIDECAR = re.compile(r"(?!\.data/)[^/]+(?:/[^/]+)*/metadata/batches/[0-9a-f]{64}\.json\.gz")
 CHECKPOINT = "lakebed.batches"  # property: the state at a snapshot whose ancestors have expired
@@ -60,9 +60,14 @@ class BatchStates:
     incomplete: bool = False
 
 
-def batch_summary(state: BatchState) -> str:
+def batch_summary(*states: BatchState) -> str:
     """The value of the summary key `BATCH`; what the snapshot tells itself is left out."""
-    told = {
+    told = [_told(state) for state in states]
+    return json.dumps(told[0] if len(told) == 1 else told)
+
+
+def _told(state: BatchState) -> dict[str, Any]:
+    return {
         "label": state.label,
         "digest": state.digest,
         "config": state.config,
@@ -71,7 +76,6 @@ def batch_summary(state: BatchState) -> str:
         "bytes": state.bytes,
         "list": state.file_list,
     }
-    return json.dumps(told)
 
 
 def sidecars(summaries: Iterable[str | None], checkpoint: str | None) -> tuple[str, ...]:
@@ -91,24 +95,30 @@ def _listed(text: str) -> str:
     return path if _SIDECAR.fullmatch(path) else ""
 
 
-def batch_of(snapshot: Snapshot) -> BatchState | None:
-    """The batch that a snapshot replaced; None if it says nothing that can be understood."""
+def batches_of(snapshot: Snapshot) -> tuple[BatchState, ...]:
+    """The batches that a snapshot replaced; none if it says nothing that can be understood."""
     try:
-        told: dict[str, Any] = json.loads(snapshot.summary.get(BATCH, ""))
-        return BatchState(
-            label=str(told["label"]),
-            digest=str(told["digest"]),
-            config=str(told["config"]),
-            schema=str(told.get("schema", "")),
-            files=int(told.get("files", 0)),
-            bytes=int(told.get("bytes", 0)),
-            rows=snapshot.count("added-records") or 0,
-            at=snapshot.at,
-            snapshot=snapshot.id,
-            file_list=_listed(snapshot.summary[BATCH]),
-        )
+        told: Any = json.loads(snapshot.summary.get(BATCH, ""))
+        if isinstance(told, list):  # how many rows are of which is not told
+            return tuple(replace(_state(one, snapshot), rows=None) for one in told)
+        return (_state(told, snapshot),)
     except (ValueError, KeyError, TypeError, AttributeError):
-        return None
+        return ()
+
+
+def _state(told: dict[str, Any], snapshot: Snapshot) -> BatchState:
+    return BatchState(
+        label=str(told["label"]),
+        digest=str(told["digest"]),
+        config=str(told["config"]),
+        schema=str(told.get("schema", "")),
+        files=int(told.get("files", 0)),
+        bytes=int(told.get("bytes", 0)),
+        rows=snapshot.count("added-records") or 0,
+        at=snapshot.at,
+        snapshot=snapshot.id,
+        file_list=_listed(json.dumps(told)),
+    )
 
 
 def checkpoint_of(metadata: TableMetadata) -> Checkpoint | None:
@@ -146,8 +156,9 @@ def fold(
         if checkpoint and snapshot.id == checkpoint.at and checkpointed is not None:
             known = {state.label: state for state in checkpointed} | known
             break
-        if found := batch_of(snapshot):
-            known.setdefault(found.label, found)
+        if found := batches_of(snapshot):
+            for state in found:
+                known.setdefault(state.label, state)
         elif snapshot.operation != "replace" and snapshot.changes_rows:
             foreign.append(snapshot.id)
         incomplete = _lacks_ancestors(snapshot, metadata)

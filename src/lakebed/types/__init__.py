@@ -13,6 +13,7 @@ from lakebed.types.column_type import (
 from lakebed.types.iceberg import read_iceberg_type
 from lakebed.types.joining import extends, holds, join_types, kept_as
 from lakebed.types.parsing import known_type, parse_type
+from lakebed.types.sql_words import stored_type
 from lakebed.types.storing import can_widen, exact_up_to, is_safe, is_storable, read_table_type
 
 __all__ = [
@@ -35,5 +36,6 @@ __all__ = [
     "parse_type",
     "read_iceberg_type",
     "read_table_type",
+    "stored_type",
     "with_parts",
 ]

@@ -9,9 +9,8 @@ from lakebed.batches.pattern import SourcePattern, parse_pattern
 from lakebed.batches.refused_paths import is_own
 from lakebed.errors import near, suggestion
 from lakebed.pipelines.definition.config import PipelineConfig
-from lakebed.pipelines.definition.source_config import stored_type
 from lakebed.tables import PartitionField
-from lakebed.types import Primitive, parse_type
+from lakebed.types import Primitive, parse_type, stored_type
 
 
 class BadSource(ValueError):

@@ -19,12 +19,12 @@ from lakebed.pipelines.definition.batch_source import (
     without_source,
 )
 from lakebed.pipelines.definition.config import PipelineConfig, build_strategy
-from lakebed.pipelines.definition.source_config import LAYOUTS, stored_type
+from lakebed.pipelines.definition.source_config import LAYOUTS
 from lakebed.quality import ColumnSpec
 from lakebed.settings import Document, TableCare, reason
 from lakebed.tables import Strategy, rename_conflict
 from lakebed.templates import Annotation
-from lakebed.types import is_storable, read_table_type
+from lakebed.types import is_storable, read_table_type, stored_type
 
 
 @dataclass(frozen=True)

@@ -134,8 +134,8 @@ def _reason(look: "SourceLook") -> str:
 
 def _notes(spec: PipelineSpec, look: "SourceLook") -> Iterator[str]:
     for layout in spec.config.alternate_partitions:
-        keys = ", ".join(key.name for key in layout.partition.keys)
-        yield f"the layout {layout.name or keys} (by {keys}) is not built: layouts do not exist yet"
+        keys = ", ".join(map(str, layout.partition_by))
+        yield f"the layout {layout.label} (by {keys}) is not built: layouts do not exist yet"
     for found in (due.found for due in look.decision.due):
         if found and found.files > look.at_once:
             parts = -(-found.files // look.at_once)
