@@ -18,6 +18,7 @@ from lakebed.tables import TablePlacement, TableServices
 
 if TYPE_CHECKING:
     from lakebed.care import CareServices
+    from lakebed.derived.building.services import LayoutServices
     from lakebed.engines.types import IcebergCatalog, SparkSession
     from lakebed.pipelines import RunServices
     from lakebed.ports import Compute, ConsumedFile, WarmSpark
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from lakebed.tables.migration.services import MigrationServices
 
 Report = Callable[[str], None]
-_NOUNS = ("tables", "pipelines", "zones", "runs", "followers")
+_NOUNS = ("tables", "pipelines", "layouts", "zones", "runs", "followers")
 _BUILT_ON_STORES = (*_NOUNS, "_placement", "_table_services", "_run_services")
 
 
@@ -95,6 +96,18 @@ class Connections:
         declared = Pipelines(self._run_services).partitions_of
         return MigrationServices(
             stores.reach, stores.snapshots, stores.care, declared=declared, watch=self.watch
+        )
+
+    def _layout_services(self) -> "LayoutServices":
+        from lakebed.derived.building.services import LayoutServices
+        from lakebed.pipelines import Pipelines
+
+        declared = Pipelines(self._run_services).layouts_of
+        return LayoutServices(
+            self._table_services,
+            scans=lambda: self.stores.scans,
+            declared=declared,
+            watch=self.watch,
         )
 
     def _requeue(self, files: "Sequence[ConsumedFile]") -> None:

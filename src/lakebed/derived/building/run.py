@@ -192,26 +192,33 @@ class _LayoutRun:
         return Executor(self._perform, self._record, listener=self.options.listener)
 
     def _perform(self, step: LayoutStep) -> LayoutDone:
+        if isinstance(step, Restamp):
+            return self._restamp(step)
+        if isinstance(step, ForgetLayout):
+            self._maker.forget(step.table)
+            return LayoutDone()
         with self.services.watch(self.options.listener.on_progress):
-            match step:
-                case CreateLayout(spec=spec, replaces=replaces):
-                    made = self._maker.create(spec, self.source.metadata, replaces=replaces)
-                    self._hidden[step.name] = made
-                case ForgetLayout(table=hidden):
-                    self._maker.forget(hidden)
-                case AddColumns():
-                    self._maker.add_columns(self._hidden[step.name], self.source.metadata)
-                case ClearLayout():
-                    return self._writer(step).clear()
-                case RemoveBatches(batches=batches):
-                    return self._writer(step).remove(batches)
-                case BuildBatches(batches=batches):
-                    return self._writer(step).build(batches)
-                case Restamp():
-                    return self._restamp(step)
-                case _:
-                    assert_never(step)
-        return LayoutDone()
+            return self._perform_by_spark(step)
+
+    def _perform_by_spark(
+        self, step: CreateLayout | AddColumns | ClearLayout | RemoveBatches | BuildBatches
+    ) -> LayoutDone:
+        match step:
+            case CreateLayout(spec=spec, replaces=replaces):
+                made = self._maker.create(spec, self.source.metadata, replaces=replaces)
+                self._hidden[step.name] = made
+                return LayoutDone()
+            case AddColumns():
+                self._maker.add_columns(self._hidden[step.name], self.source.metadata)
+                return LayoutDone()
+            case ClearLayout():
+                return self._writer(step).clear()
+            case RemoveBatches(batches=batches):
+                return self._writer(step).remove(batches)
+            case BuildBatches(batches=batches):
+                return self._writer(step).build(batches)
+            case _:
+                assert_never(step)
 
     def _restamp(self, step: Restamp) -> LayoutDone:
         labels = [batch.label for batch in self._looked.batches]
