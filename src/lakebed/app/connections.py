@@ -19,6 +19,7 @@ from lakebed.tables import TablePlacement, TableServices
 if TYPE_CHECKING:
     from lakebed.care import CareServices
     from lakebed.derived.building.services import LayoutServices
+    from lakebed.derived.layouts import Layouts
     from lakebed.engines.types import IcebergCatalog, SparkSession
     from lakebed.pipelines import RunServices
     from lakebed.ports import Compute, ConsumedFile, WarmSpark
@@ -132,7 +133,13 @@ class Connections:
             cancel=self._cancel,
             own_spark=self._given_session is None and self.settings.spark.has_own_functions_only,
             environment=self._environment,
+            layouts=self._layouts,
         )
+
+    def _layouts(self) -> "Layouts":
+        from lakebed.derived.layouts import Layouts
+
+        return Layouts(self._layout_services())
 
     def _compute(self, run_id: str) -> "Compute":
         from lakebed.engines.spark import SparkCompute, Staging, another_session, close_session

@@ -51,9 +51,7 @@ class Lake(LakeUpkeep):
     @cached_property
     def layouts(self) -> "Layouts":
         """Further arrangements of the lake's tables, which queries use by themselves."""
-        from lakebed.derived.layouts import Layouts
-
-        return Layouts(self._layout_services())
+        return self._layouts()
 
     @cached_property
     def zones(self) -> "Zones":

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from lakebed.derived.building.create import LayoutMaker
 from lakebed.derived.building.look import look_at_source, source_batches
-from lakebed.derived.building.metrics import amplification
+from lakebed.derived.building.metrics import amplification, stored_bytes
 from lakebed.derived.building.run import BuildOptions, TableBuilds, build_layouts
 from lakebed.derived.building.services import LayoutServices, layout_session
 from lakebed.derived.building.steps import LayoutBuild, LayoutListener
@@ -59,6 +59,12 @@ class Layouts:
             for _, metadata in self._tables(table)
             for layout in find_layouts(metadata, self.services.catalog)
         )
+
+    def bytes_of(self, table: TableName) -> int:
+        """The bytes of all data files of a table's layouts."""
+        _, _, metadata = self.services.tables.look_up(table)
+        found = find_layouts(metadata, self.services.catalog)
+        return sum(stored_bytes(layout.metadata) for layout in found)
 
     def _tables(self, table: str | TableName | None) -> Iterator[tuple[Pointer, TableMetadata]]:
         catalog = self.services.catalog

@@ -90,7 +90,8 @@ def build_layouts(
     missing ones are made.
     """
     source = look_at_source(services, table)
-    if source is None or not (declared or listed_tables(source.metadata)):
+    asked = bool(declared and declared.specs)
+    if source is None or not (asked or listed_tables(source.metadata)):
         return TableBuilds()
     with layout_session(services) as session:
         run = _LayoutRun(services, session, options, source, declared)
