@@ -69,7 +69,15 @@ from lakebed.ports.rows.predicates import (
     StartsWith,
 )
 from lakebed.ports.rows.query_rows import OperatorProfile, QueryRows
-from lakebed.ports.rows.scans import ColumnGroup, Scan, ScanColumn, ScanFile, Scans
+from lakebed.ports.rows.scans import (
+    ChangedFile,
+    ColumnGroup,
+    PartitionKey,
+    Scan,
+    ScanColumn,
+    ScanFile,
+    Scans,
+)
 from lakebed.ports.rows.warm_spark import LentSpark, WarmSpark
 from lakebed.ports.state.care_log import CareEntry, CareLog, CareState
 from lakebed.ports.state.events import (
@@ -133,6 +141,7 @@ __all__ = [
     "CareState",
     "Catalog",
     "ChangeRecords",
+    "ChangedFile",
     "Checksum",
     "Column",
     "ColumnAlias",
@@ -176,6 +185,7 @@ __all__ = [
     "OperatorProfile",
     "Or",
     "Partition",
+    "PartitionKey",
     "Phase",
     "PinRow",
     "Pointer",

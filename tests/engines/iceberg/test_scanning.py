@@ -217,7 +217,8 @@ def test_nan_is_more_than_any_number_and_in_no_bounds(
     counted = {1: 1}, {1: 0}, {1: 0}  # PyIceberg does not count NaN, Spark does
     pointer = Pointer(name, table.metadata_location)
     scans = bench.stores.scans
-    read = scans._entries  # type: ignore[attr-defined]
+    reader = scans._reader  # type: ignore[attr-defined]
+    read = reader.entries
     by_value = {
         b"\x00\x00\x00\x00\x00\x00\x1c@": counted[2],
         b"\x00\x00\x00\x00\x00\x00\x00@": counted[1],
@@ -230,7 +231,7 @@ def test_nan_is_more_than_any_number_and_in_no_bounds(
         ]
 
     assert len(planned(scans, pointer, table, Comparison("x", ">", 5.0))) == 3
-    scans._entries = with_counts  # type: ignore[attr-defined]
+    reader.entries = with_counts
     assert len(planned(scans, pointer, table, predicate)) == files
     bench.close()
 

@@ -1,12 +1,16 @@
 """Planning a read: the files of a snapshot that may contain the wanted rows."""
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from lakebed.names import TableName
 from lakebed.ports.catalog.tables import Pointer
 from lakebed.ports.rows.predicates import Predicate
+
+# Of a partition field: the id of the column that it is derived from, and Iceberg's text of the
+# transform, such as `identity`, `day` or `bucket[8]`.
+PartitionKey = tuple[int, str]
 
 
 @dataclass(frozen=True)
@@ -28,12 +32,38 @@ class ScanColumn:
 
 @dataclass(frozen=True)
 class ScanFile:
-    """A data file; its location is normalized."""
+    """A data file; its location is normalized.
+
+    `column_sizes` are bytes by field id, as the writer recorded them; of a nested column by the ids
+    of its innermost fields. `partition` has the file's values of the partition fields of its own
+    spec. Those of `identity` are what readers see in every row: an integer, text, truth value, date
+    or decimal, or None for NULL. Those of `bucket[8]`, `day` and the like are Iceberg's numbers. A
+    column that is no partition field, but certainly has one value in all rows, is there as
+    `identity`, too. What cannot be given exactly is left out, such as floats, times and bytes.
+    """
 
     location: str
     size: int
     rows: int
     split_offsets: tuple[int, ...] = ()
+    column_sizes: Mapping[int, int] = field(default_factory=dict, repr=False, compare=False)
+    partition: Mapping[PartitionKey, object] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+
+@dataclass(frozen=True)
+class ChangedFile:
+    """A data or delete file that a snapshot added or removed; `partition` as in a `ScanFile`.
+
+    Of a delete file only partition fields are given, as it may concern rows of other values
+    elsewhere. Without any, rows of all partitions may have changed.
+    """
+
+    location: str
+    deletes: bool
+    added: bool
+    partition: Mapping[PartitionKey, object] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
@@ -104,5 +134,17 @@ class Scans(Protocol):
     def folders(self, pointer: Pointer, *, snapshot: int) -> frozenset[str]:
         """The folders of a snapshot's manifests, data and delete files; a clone's include those of
         its source.
+        """
+        ...
+
+    def changes(
+        self, pointer: Pointer, *, since: int, until: int
+    ) -> tuple[ChangedFile, ...] | None:
+        """The files that the snapshots after `since` up to `until` added or removed, oldest first;
+        a file may be both.
+
+        Snapshots that only replaced files are left out: they change no rows. None if it cannot be
+        told: `since` is not known to be an ancestor of `until`, manifests are gone, a snapshot
+        counts more changes than it lists, or there are too many.
         """
         ...

@@ -5,14 +5,21 @@ from typing import Any, NamedTuple
 
 Field = Mapping[str, Any]  # of a schema, as JSON
 _BY_NAME = "schema.name-mapping.default"
+_CHANGES = ("added-data-files", "deleted-data-files", "added-delete-files", "removed-delete-files")
 
 
 class SnapshotOutline(NamedTuple):
-    """A snapshot: its manifest list, and its number of files and bytes."""
+    """A snapshot: its manifest list, its number of files and bytes, and where it comes from.
+
+    `changes` are the files that it added and removed, as far as its summary counts them.
+    """
 
     manifests: str
     files: int | None
     bytes: int | None
+    parent: int | None
+    operation: str | None
+    changes: int
 
 
 class MetadataOutline(NamedTuple):
@@ -45,10 +52,15 @@ def read_outline(document: Mapping[str, Any]) -> MetadataOutline:
 
 def _state(snapshot: Mapping[str, Any]) -> SnapshotOutline:
     summary = snapshot.get("summary") or {}
-    counts = (
-        int(text) if text.isdigit() else None for text in (summary.get(key, "") for key in _COUNTS)
+    return SnapshotOutline(
+        snapshot["manifest-list"],
+        _number(summary.get("total-data-files", "")),
+        _number(summary.get("total-files-size", "")),
+        snapshot.get("parent-snapshot-id"),
+        summary.get("operation"),
+        sum(_number(summary[key]) or 0 for key in _CHANGES if key in summary),
     )
-    return SnapshotOutline(snapshot["manifest-list"], *counts)
 
 
-_COUNTS = ("total-data-files", "total-files-size")
+def _number(text: str) -> int | None:
+    return int(text) if text.isdigit() else None

@@ -16,7 +16,7 @@ from typing import Any
 
 from cachetools import LRUCache
 
-_VERSION = 1  # of the cached values: increase it when they change, so that old ones are ignored
+_VERSION = 2  # of the cached values: increase it when they change, so that old ones are ignored
 _LOOK_EVERY = 64  # entries written between two measurements of the folder
 _SUM = 4
 

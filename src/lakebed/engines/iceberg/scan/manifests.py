@@ -1,13 +1,15 @@
 """Manifest lists and manifests as plain tuples, with what planning a scan needs."""
 
-from collections.abc import Callable, Mapping
+import marshal
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from lakebed.engines.iceberg.avro.reading import read_records
 from lakebed.settings import normalized_location
 
-_DELETED = 2
+_EXISTING, _ADDED, _DELETED = range(3)
 _DATA = 0
+_LONGEST = 16  # bytes: longer values of a column are seldom the same in all rows
 
 
 class PartitionSummary(NamedTuple):
@@ -28,6 +30,17 @@ class Manifest(NamedTuple):
     deletes: bool
     living: bool  # whether it has files that are part of the table, as far as the list says
     summaries: tuple[PartitionSummary, ...] | None
+    snapshot: int | None  # that has added it
+    changes: int | None  # the files that this snapshot added or removed in it, if the list says
+
+
+class FileDetails(NamedTuple):
+    """What few readers of a file's entry look at: its bytes by field id, and the columns that have
+    one value, and no NULL, in all its rows, as stored.
+    """
+
+    column_sizes: Mapping[int, int]
+    constants: Mapping[int, bytes]
 
 
 class ManifestEntry(NamedTuple):
@@ -48,6 +61,31 @@ class ManifestEntry(NamedTuple):
     nans: Mapping[int, int]
     offsets: tuple[int, ...]
     encrypted: bool
+    packed: bytes  # its details: most queries never unpack them
+
+    @property
+    def column_sizes(self) -> Mapping[int, int]:
+        """Bytes by field id, as the writer recorded them."""
+        return unpacked(self.packed).column_sizes
+
+
+class EntryChange(NamedTuple):
+    """A file that a snapshot added or removed. Its partition spec is its manifest's; the other
+    fields are those of a `ManifestEntry`.
+    """
+
+    added: bool
+    snapshot: int | None  # None: the one that has added the manifest
+    spec: int
+    location: str
+    data: bool
+    partition: Mapping[int, Any]
+    packed: bytes
+
+
+def unpacked(data: bytes) -> FileDetails:
+    """The details of an entry."""
+    return FileDetails._make(marshal.loads(data))  # noqa: S302 - packed by `_details`
 
 
 def read_list(data: bytes) -> list[Any]:
@@ -57,14 +95,15 @@ def read_list(data: bytes) -> list[Any]:
 
 def as_manifests(lines: list[Any]) -> list[Manifest]:
     """Cached values as their types."""
-    return [_made(*line) for line in lines]
+    return [_made(line) for line in lines]
 
 
-def _made(
-    location: str, length: int, spec: int, deletes: bool, living: bool, summaries: Any
-) -> Manifest:
-    known = None if summaries is None else tuple(PartitionSummary(*one) for one in summaries)
-    return Manifest(location, length, spec, deletes, living, known)
+def _made(line: tuple[Any, ...]) -> Manifest:
+    manifest = Manifest._make(line)
+    if manifest.summaries is None:
+        return manifest
+    known = tuple(PartitionSummary._make(one) for one in manifest.summaries)
+    return manifest._replace(summaries=known)
 
 
 def read_entries(data: bytes) -> list[Any]:
@@ -74,30 +113,50 @@ def read_entries(data: bytes) -> list[Any]:
     return [_entry(record["data_file"], ids) for record in records if record["status"] != _DELETED]
 
 
+def read_changes(data: bytes, *, spec: int) -> list[Any]:
+    """The files of a manifest that were added or removed, not those that it has from others, in
+    cacheable form; see `as_changes`.
+    """
+    schema, _, records = read_records(data)
+    ids = _partition_ids(schema)
+    return [_change(record, ids, spec) for record in records if record["status"] != _EXISTING]
+
+
+def as_changes(lines: list[Any]) -> list[EntryChange]:
+    """Cached values as their types."""
+    return [EntryChange._make(line) for line in lines]
+
+
+def _change(record: Mapping[str, Any], ids: Mapping[str, int], spec: int) -> tuple[Any, ...]:
+    file = ManifestEntry._make(_entry(record["data_file"], ids))
+    added, snapshot = record["status"] == _ADDED, record.get("snapshot_id")
+    return added, snapshot, spec, file.location, file.data, file.partition, file.packed
+
+
 def as_entries(lines: list[Any]) -> list[ManifestEntry]:
     """Cached values as their types."""
     return [ManifestEntry._make(line) for line in lines]
 
 
 def _manifest(record: Mapping[str, Any]) -> tuple[Any, ...]:
-    first = _first(record)
-    counts = [
-        first("added_files_count", "added_data_files_count"),
-        first("existing_files_count", "existing_data_files_count"),
-    ]
+    added, existing, deleted = (_count(record, kind) for kind in ("added", "existing", "deleted"))
     summaries = record.get("partitions")
     return (
         normalized_location(record["manifest_path"]),
         record["manifest_length"],
         record["partition_spec_id"],
         record.get("content", _DATA) != _DATA,
-        any(count is None or count > 0 for count in counts),
+        any(count is None or count > 0 for count in (added, existing)),
         None if summaries is None else tuple(_summary(one) for one in summaries),
+        record.get("added_snapshot_id"),
+        None if added is None or deleted is None else added + deleted,
     )
 
 
-def _first(record: Mapping[str, Any]) -> Callable[..., Any]:
-    return lambda *names: next((record[name] for name in names if name in record), None)
+def _count(record: Mapping[str, Any], kind: str) -> int | None:
+    """Files of one kind; early versions had another name for the field."""
+    names = f"{kind}_files_count", f"{kind}_data_files_count"
+    return next((record[name] for name in names if name in record), None)
 
 
 def _summary(record: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -134,4 +193,22 @@ def _entry(file: Mapping[str, Any], ids: Mapping[str, int]) -> tuple[Any, ...]:
         file.get("nan_value_counts") or {},
         tuple(file.get("split_offsets") or ()),
         file.get("key_metadata") is not None,
+        marshal.dumps((file.get("column_sizes") or {}, _constants(file))),
     )
+
+
+def _constants(file: Mapping[str, Any]) -> dict[int, bytes]:
+    """Columns of a data file whose bounds are equal. Delete files may concern rows with other
+    values than their own.
+    """
+    if file.get("content", _DATA) != _DATA:
+        return {}
+    rows, upper = file["record_count"], file.get("upper_bounds") or {}
+    values, nulls = file.get("value_counts") or {}, file.get("null_value_counts") or {}
+    return {
+        id_: value
+        for id_, value in (file.get("lower_bounds") or {}).items()
+        if upper.get(id_) == value
+        and len(value) <= _LONGEST
+        and (values.get(id_), nulls.get(id_)) == (rows, 0)
+    }
