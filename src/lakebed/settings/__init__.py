@@ -3,6 +3,7 @@
 from lakebed.settings.care import SAFE_DAYS, CareSettings, TableCare, effective_care
 from lakebed.settings.document import Document, reason
 from lakebed.settings.kartothek import KartothekSettings
+from lakebed.settings.layouts import LayoutSettings
 from lakebed.settings.load import (
     OTHER_VARIABLES,
     environment_variables,
@@ -59,6 +60,7 @@ __all__ = [
     "Document",
     "FilesSettings",
     "KartothekSettings",
+    "LayoutSettings",
     "LeaseSettings",
     "PlacesSettings",
     "PostgresCatalog",

@@ -18,6 +18,7 @@ from pydantic import (
 from lakebed.names import LAYERS, AssetKey, TableName, plain_name, tables_of_assets
 from lakebed.settings.care import CareSettings, TableCare, effective_care
 from lakebed.settings.kartothek import KartothekSettings
+from lakebed.settings.layouts import LayoutSettings
 from lakebed.settings.query import QuerySettings
 from lakebed.settings.releases import ReleaseSettings
 from lakebed.settings.secrecy import holds_secret
@@ -307,6 +308,7 @@ class Settings(_Part):
     lease: LeaseSettings = LeaseSettings()
     releases: ReleaseSettings = ReleaseSettings()
     query: QuerySettings = QuerySettings()
+    layouts: LayoutSettings = LayoutSettings()
     care: CareSettings = CareSettings()
     write: WriteSettings = WriteSettings()
     layers: _Layers = Field(

@@ -82,6 +82,4 @@ def restricted(scan: Scan, files: Sequence[ScanFile]) -> Scan:
         replace(group, files=tuple(file for file in group.files if file.location in kept))
         for group in scan.groups
     )
-    return replace(
-        scan, files=tuple(files), groups=tuple(group for group in groups if group.files)
-    )
+    return replace(scan, files=tuple(files), groups=tuple(group for group in groups if group.files))

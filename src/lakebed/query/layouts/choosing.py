@@ -1,21 +1,20 @@
 """Looks at the layouts of a table that a query reads, and chooses among them."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import Protocol
 
 from lakebed.derived.identity import DERIVED_TABLES, ReadMetadata
-from lakebed.derived.labels import FileLabels
 from lakebed.derived.look import LayoutLooks, LayoutState
 from lakebed.errors import LakebedError
-from lakebed.ports import Column, Pointer, Predicate, Scan, ScanFile, TableMetadata
-from lakebed.query.layouts.arms import Arms, LabelOf, LayoutFiles, restricted, split_files
+from lakebed.ports import Pointer, Predicate, Scan, TableMetadata
+from lakebed.query.layouts.arms import Arms, LayoutFiles, restricted, split_files
 from lakebed.query.layouts.choose import LayoutDecision, LayoutOffer, choose, refusal
 from lakebed.query.layouts.cost import OPEN_COST, FileCosts, file_costs
+from lakebed.query.layouts.known_labels import KnownLabels
 from lakebed.query.layouts.verdict import LayoutReason
+from lakebed.query.layouts.wish import LayoutWish
 from lakebed.query.planning.plan import ChosenLayout, LayoutChoice, PinnedTable
-
-_MOST_LABELS = 200_000  # of files, in the cache
 
 
 class PlanScan(Protocol):
@@ -30,15 +29,6 @@ class PlanScan(Protocol):
         *,
         columns: tuple[str, ...] | None = None,
     ) -> Scan: ...
-
-
-@dataclass(frozen=True)
-class LayoutWish:
-    """What a query says about layouts: why none may be used, or which one is to be."""
-
-    refused: LayoutReason | None = None
-    forced: tuple[str, ...] = ()
-    engine: Literal["duckdb", "spark"] = "duckdb"
 
 
 @dataclass(frozen=True)
@@ -58,7 +48,11 @@ class LayoutChooser:
 
     def __init__(self, looks: LayoutLooks, plan: PlanScan, metadata: ReadMetadata) -> None:
         self._looks, self._plan, self._metadata = looks, plan, metadata
-        self._labels = _KnownLabels()
+        self._labels = KnownLabels()
+
+    def may_have_layouts(self, pinned: PinnedTable) -> bool:
+        """Whether a table has any layout to look at, as far as its own metadata says."""
+        return DERIVED_TABLES in pinned.metadata.properties
 
     def choose(
         self, source: SourceScan, wish: LayoutWish
@@ -77,7 +71,7 @@ class LayoutChooser:
 
     def _states(self, pinned: PinnedTable) -> tuple[LayoutState, ...]:
         """The layouts of a table. If they cannot be looked at, the table itself can be read."""
-        if DERIVED_TABLES not in pinned.metadata.properties:
+        if not self.may_have_layouts(pinned):
             return ()
         try:
             return self._looks.look(pinned.pointer, pinned.metadata, metadata=self._metadata)
@@ -145,9 +139,7 @@ def is_present(pinned: PinnedTable) -> bool:
     return pinned.present and is_now
 
 
-def _costs(
-    scan: Scan, source: SourceScan, metadata: TableMetadata, wish: LayoutWish
-) -> FileCosts:
+def _costs(scan: Scan, source: SourceScan, metadata: TableMetadata, wish: LayoutWish) -> FileCosts:
     return file_costs(
         scan.columns,
         source.needed,
@@ -178,36 +170,3 @@ def _chosen(
         batches=tuple(sorted(arms.batches)),
         rest_batches=tuple(sorted(arms.source_batches)),
     )
-
-
-class _KnownLabels:
-    """The batches of files, told once: a file's partition never changes."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[object, ...], dict[str, str | None]] = {}
-        self._count = 0
-
-    def of(self, columns: Sequence[Column], names: Sequence[str]) -> LabelOf:
-        """For the files of a table with these columns."""
-        told = FileLabels(columns, names)
-        ids = tuple((column.id, column.name) for column in columns if _is_one(column, told))
-        known = self._known.setdefault((ids, told.keys), {})
-        return lambda file: self._label(file, known, told.label)
-
-    def _label(
-        self,
-        file: ScanFile,
-        known: dict[str, str | None],
-        label: Callable[[Mapping[tuple[int, str], object]], str | None],
-    ) -> str | None:
-        if file.location not in known:
-            if self._count >= _MOST_LABELS:
-                self._known.clear()
-                self._count = 0
-            known[file.location] = label(file.partition)
-            self._count += 1
-        return known[file.location]
-
-
-def _is_one(column: Column, labels: FileLabels) -> bool:
-    return any(column.name == key.name for key in labels.keys)

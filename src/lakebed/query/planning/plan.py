@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from hashlib import sha256
 
 from lakebed.names import ForeignName, TableName, duckdb_identifier
@@ -99,7 +100,7 @@ class ChosenLayout:
     batches: tuple[str, ...] = ()
     rest_batches: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Of what is read: equal ones have equal files and columns."""
         scans = [self.scan, *([self.rest] if self.rest else [])]
@@ -135,6 +136,23 @@ class PlannedTable:
     @property
     def quoted(self) -> str:
         return ".".join(map(duckdb_identifier, self.name))
+
+    @property
+    def content_name(self) -> tuple[str, str, str]:
+        """The name of a table that is read through a layout, in a database that is named by what is
+        read: other queries have the same under this name, or nothing.
+        """
+        catalog, schema, name = self.name
+        digest = self.layout.digest if self.layout else ""
+        return (catalog if catalog.endswith(digest) else f"{catalog} {digest}", schema, name)
+
+    @property
+    def pinned(self) -> tuple[PinnedTable, ...]:
+        """The tables that must keep their snapshots while this is read."""
+        source = self.target.source
+        if not isinstance(source, PinnedTable):
+            return ()
+        return (source, self.layout.pinned) if self.layout else (source,)
 
     @property
     def reads(self) -> tuple[tuple[PinnedTable, Scan], ...]:
