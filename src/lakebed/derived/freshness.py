@@ -67,7 +67,10 @@ def compare_batches(
     layout: Layout, states: BatchStates, source: TableMetadata, changes: ChangesSince
 ) -> Freshness:
     """Which batches are fresh, for a source as of its present snapshot."""
-    labels = FileLabels(source.columns, layout.spec.batch_columns)
+    try:
+        labels = FileLabels(source.columns, layout.spec.batch_columns)
+    except KeyError:  # the source has lost a batch column
+        return Freshness(stale=dict.fromkeys(states.batches, "drift"))
     schema, changed = columns_digest(source), _Changed(changes, labels)
 
     def reason(state: BatchState) -> StaleReason | None:
