@@ -52,6 +52,7 @@ class Queries:
             self.protect,
             self.protect_until_closed,
             self.context.timezone,
+            self.context.layouts,
         )
 
     def plan(self, request: QueryRequest) -> QueryPlan:
