@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from lakebed.errors import RunFailed
+from lakebed.errors import RowsChanged, RunFailed
 from lakebed.ports import RUN_ID, Compute, Field, FileGroup, SeenRows, UnreadableFiles
 
 NAMED = "SELECT * FROM VALUES (1L, 'a'), (2L, 'b') AS s(id, v)"
@@ -96,6 +96,49 @@ def batches_are_replaced_by_whole_files_and_exactly(compute: Compute, folder: Pa
     assert rows(compute, f"SELECT * FROM {table}") == [(1, 2019), (7, 2020)]
     stamped = f"SELECT count(*) FROM {table}.snapshots WHERE summary['{RUN_ID}'] = 'run'"
     assert rows(compute, stamped) == [(4,)]
+
+
+def batches_that_others_have_changed_are_not_replaced(compute: Compute, folder: Path) -> None:
+    table = "lake.shop.silver.shared_years"
+    marks = "'write.delete.mode' = 'merge-on-read', 'format-version' = '2'"
+    compute.execute(
+        f"CREATE TABLE {table} (id INT, year INT) USING iceberg PARTITIONED BY (year) TBLPROPERTIES"
+        f" ({marks})"
+    )
+    compute.execute(f"INSERT INTO {table} VALUES (1, 2019), (2, 2020), (3, 2020), (4, 2021)")
+    arriving = compute.query("SELECT 7 AS id, 2020 AS year")
+    for others in (
+        f"INSERT INTO {table} VALUES (5, 2020)",
+        f"DELETE FROM {table} WHERE id = 2",  # rows of a file are marked
+        f"DELETE FROM {table} WHERE year = 2020",  # whole files
+        f"CALL lake.system.rollback_to_snapshot('{table}', {_first(compute, table)})",
+    ):
+        since = _head(compute, table)
+        compute.execute(others)
+        then = rows(compute, f"SELECT * FROM {table}")
+        with pytest.raises(RowsChanged, match="2020"):
+            compute.replace_files(arriving, table, where="year = 2020", since=since)
+        assert rows(compute, f"SELECT * FROM {table}") == then
+    since = _head(compute, table)
+    compute.execute(f"INSERT INTO {table} VALUES (6, 2019), (8, 2019)")  # another batch
+    compute.replace_files(arriving, table, where="year = 2020", since=since)
+    others_left = [(1, 2019), (4, 2021), (6, 2019), (8, 2019)]
+    assert rows(compute, f"SELECT * FROM {table}") == sorted([*others_left, (7, 2020)])
+    with pytest.raises(RunFailed, match="not all"):
+        compute.replace_files(arriving, table, where="id = 6", since=_head(compute, table))
+    nothing = compute.query("SELECT 7 AS id, 2020 AS year WHERE 1 = 0")
+    compute.replace_files(nothing, table, where="year = 2020", since=_head(compute, table))
+    assert rows(compute, f"SELECT * FROM {table}") == others_left
+
+
+def _head(compute: Compute, table: str) -> int:
+    refs = compute.rows(f"SELECT snapshot_id FROM {table}.refs WHERE name = 'main'", limit=1)
+    return int(refs[0]["snapshot_id"])
+
+
+def _first(compute: Compute, table: str) -> int:
+    sql = f"SELECT snapshot_id FROM {table}.snapshots WHERE parent_id IS NULL"
+    return int(compute.rows(sql, limit=1)[0]["snapshot_id"])
 
 
 def rows_that_match_a_condition_are_replaced_in_one_commit(compute: Compute, folder: Path) -> None:
@@ -201,6 +244,7 @@ CONTRACT: tuple[Callable[[Compute, Path], None], ...] = (
     tables_are_made_and_written_in_one_commit_each_with_the_runs_id,
     rows_that_match_a_condition_are_replaced_in_one_commit,
     batches_are_replaced_by_whole_files_and_exactly,
+    batches_that_others_have_changed_are_not_replaced,
     a_frame_is_computed_once_into_files,
     landing_files_are_inferred_checked_and_read,
     landing_rows_are_checked_by_the_job_that_reads_them_or_not_at_all,

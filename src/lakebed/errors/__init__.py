@@ -38,6 +38,7 @@
     ├── NewerFormat             a table has a newer Iceberg format than this Lakebed supports
     ├── Conflict                another process was faster; nothing was published
     │   ├── PointerMoved        the table changed in the meantime (a retry helps)
+    │   ├── RowsChanged         rows to replace were changed meanwhile: read them again
     │   ├── Diverged            the ref is no longer an ancestor of the branch: rebuild the branch
     │   ├── DatasetChanged      a Kartothek dataset changed before every try (a retry helps)
     │   ├── LeaseHeld           another process is changing the table (a later retry helps)
@@ -113,6 +114,7 @@ from lakebed.errors.tables import (
     PathUnresolved,
     PointerMoved,
     PointsElsewhere,
+    RowsChanged,
 )
 from lakebed.errors.tracebacks import (
     WorkerTraceback,
@@ -179,6 +181,7 @@ __all__ = [
     "PointerMoved",
     "PointsElsewhere",
     "QueryEnded",
+    "RowsChanged",
     "RunFailed",
     "SparkFailed",
     "TypesChanged",

@@ -109,6 +109,20 @@ class PointerMoved(Conflict):
         )
 
 
+class RowsChanged(Conflict):
+    """Rows that were to be replaced were changed by another process since they were read."""
+
+    overtaken = True
+
+    def __init__(self, table: str, where: str) -> None:
+        self.table = table
+        super().__init__(
+            f"another process has changed rows of {table} that were to be replaced ({where}).",
+            safe="Its rows are kept, and nothing was replaced.",
+            next="Read the rows again, and replace them then.",
+        )
+
+
 class Diverged(Conflict):
     """The ref is no longer an ancestor of the branch, so moving it would discard rows."""
 

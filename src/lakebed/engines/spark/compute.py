@@ -99,9 +99,11 @@ class SparkCompute:
             else:
                 overwrite_where(frame, target, where)
 
-    def replace_files(self, frame: "DataFrame", target: str, *, where: str) -> None:
+    def replace_files(
+        self, frame: "DataFrame", target: str, *, where: str, since: int | None = None
+    ) -> None:
         with answering():
-            replace_files(frame, target, where)
+            replace_files(frame, target, where, since=since)
 
     def union(self, frames: "Sequence[DataFrame]") -> "DataFrame":
         with answering():

@@ -95,11 +95,15 @@ class Compute(Protocol):
         """
         ...
 
-    def replace_files(self, frame: Frame, target: str, *, where: str) -> None:
+    def replace_files(
+        self, frame: Frame, target: str, *, where: str, since: int | None = None
+    ) -> None:
         """Replace the rows for which a condition over partition fields is true, whole files at a
         time, in one commit; an empty frame only removes them.
 
-        Where the table has files with other rows too, they are rewritten.
+        Where the table has files with other rows too, they are rewritten. With `since`, a snapshot
+        of the target, they are refused instead, and so is the commit if such rows were changed by
+        others after it: `RowsChanged`.
         """
         ...
 
