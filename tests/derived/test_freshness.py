@@ -107,6 +107,13 @@ def test_other_columns_another_spec_and_another_table_are_stale() -> None:
     assert found.stale == {"a": "drift", "b": "spec", "c": "lost"}
 
 
+def test_a_layout_whose_batch_column_the_source_has_lost_has_drifted() -> None:
+    states = BatchStates({"year=2019": built("year=2019")})
+    without = replace(INCOME, columns=COLUMNS[1:])
+    found = compare_batches(layout(), states, without, lambda since: [])
+    assert found == Freshness(stale={"year=2019": "drift"})
+
+
 def test_what_others_wrote_into_a_layout_taints_all_of_it() -> None:
     found = compared(built("year=2019"), changed={1: []}, foreign=(5,))
     assert found.stale == {"year=2019": "tainted"}

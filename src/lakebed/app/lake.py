@@ -170,6 +170,7 @@ class Lake(LakeUpkeep):
         limit: int | None = None,
         namespace: str | None = None,
         parameters: Sequence[Any] | Mapping[str, Any] | None = None,
+        layouts: bool = True,
         profile: bool = False,
         untrusted: bool = False,
         principal: str = "",
@@ -180,8 +181,9 @@ class Lake(LakeUpkeep):
         no JVM.
 
         `at` reads all tables at a point: a snapshot, tag, branch, run or time. `untrusted` SQL is
-        checked, confined and limited. `stop` cancels the query from another thread. `principal` and
-        `route` go into the query log.
+        checked, confined and limited. Without `layouts` tables are read themselves, never through
+        their layouts. `stop` cancels the query from another thread. `principal` and `route` go into
+        the query log.
         """
         from lakebed.query.request import QueryRequest
 
@@ -192,6 +194,7 @@ class Lake(LakeUpkeep):
             limit=limit,
             namespace=namespace,
             parameters=parameters,
+            layouts=layouts,
             profile=profile,
             stop=stop,
             untrusted=untrusted,
@@ -203,15 +206,21 @@ class Lake(LakeUpkeep):
             return self.queries.query(request)
 
     def explain(
-        self, sql: str, *, at: str | int | None = None, namespace: str | None = None
+        self,
+        sql: str,
+        *,
+        at: str | int | None = None,
+        namespace: str | None = None,
+        layouts: bool = True,
     ) -> "tuple[TableExplanation, ...]":
-        """For each table of a query: the files considered, those that would be read, and why; reads
-        no row.
+        """For each table of a query: the files considered, those that would be read, and why, and
+        what was decided about each of its layouts; reads no row.
         """
         from lakebed.query.planning.explain import explain_plan
         from lakebed.query.request import QueryRequest
 
-        return explain_plan(self.queries.plan(QueryRequest(sql, _point(at), namespace=namespace)))
+        request = QueryRequest(sql, _point(at), namespace=namespace, layouts=layouts)
+        return explain_plan(self.queries.plan(request))
 
     def table(
         self,
@@ -221,19 +230,27 @@ class Lake(LakeUpkeep):
         where: str | None = None,
         at: str | int | None = None,
         memory: str | None = None,
+        layouts: bool = True,
     ) -> "LazyTable":
         """A table to be read later by Polars, Arrow, DuckDB, pandas or Spark, pinned to one
         snapshot from now on.
 
         `where` is a condition in DuckDB's SQL. `memory` limits what DuckDB may use while it reads,
-        such as `512MB`.
+        such as `512MB`. Without `layouts` the table itself is read, never a layout of it.
         """
         from lakebed.query.lazy.select import select_table
 
         _, pointer, metadata = self.tables.look_up(name)
         lazy = self.queries.lazy_tables
         return select_table(
-            pointer, metadata, lazy, columns=columns, where=where, at=_point(at), memory=memory
+            pointer,
+            metadata,
+            lazy,
+            columns=columns,
+            where=where,
+            at=_point(at),
+            memory=memory,
+            layouts=layouts,
         )
 
     # -- runs

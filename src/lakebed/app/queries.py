@@ -1,11 +1,15 @@
 """From settings to the queries of a lake and the engines that answer them."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from lakebed.app.stores import Stores
+from lakebed.derived.look import LayoutLooks
 from lakebed.names import new_run_id
+from lakebed.query.layouts.choosing import LayoutChooser
+from lakebed.query.planning.layout_plan import LayoutPlanning
 from lakebed.query.planning.plan import PinnedTable, QueryPlan
 from lakebed.query.planning.planner import QueryContext
 from lakebed.query.queries import Queries
@@ -34,6 +38,10 @@ def open_queries(
         system_tables={("system", "query_log"): log.select},
         spark_setting=sql_changing_setting(settings.spark.conf),
     )
+    if settings.layouts.use:
+        looks = LayoutLooks(stores.catalog, stores.scans, stores.files)
+        chooser = LayoutChooser(looks, context.plan, context.metadata)
+        context = replace(context, layouts=LayoutPlanning(chooser, settings.layouts))
     return Queries(
         context, log, engines, protect=partial(protect_reads, stores.catalog, stores.events)
     )

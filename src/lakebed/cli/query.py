@@ -5,17 +5,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from lakebed.cli.output.explained import show_explained
 from lakebed.cli.output.formats import format_count, format_size, plural
 from lakebed.cli.output.results import show_table
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import AtOption, NamespaceOption
 from lakebed.errors import UsageError
-from lakebed.presentation.query import explained_json
 
 if TYPE_CHECKING:
-    from lakebed.query.planning.explain import TableExplanation
     from lakebed.query.results.result import QueryResult
 
 _SHOWN = 1000  # rows on a screen
@@ -30,6 +28,9 @@ FormatOption = Annotated[
 ]
 OutputOption = Annotated[
     str | None, typer.Option("-o", "--output", metavar="FILE", help="Write to a file.")
+]
+NoLayoutsOption = Annotated[
+    bool, typer.Option("--no-layouts", help="Read tables themselves, never their layouts.")
 ]
 SqlArgument = Annotated[
     str,
@@ -72,15 +73,25 @@ def query(
     profile: Annotated[
         bool, typer.Option("--profile", help="Show how long each step took.")
     ] = False,
+    no_layouts: NoLayoutsOption = False,
 ) -> None:
     """Query the lake's tables in SQL, all as of one point in time. Starts no JVM."""
     text = sql_text(sql)
     lake = screen.lake
     if explain:
-        _explain(screen, lake.explain(text, at=at, namespace=namespace))
+        show_explained(
+            screen, lake.explain(text, at=at, namespace=namespace, layouts=not no_layouts)
+        )
         return
     with lake.query(
-        text, at=at, engine=engine, limit=limit, namespace=namespace, profile=profile, route="cli"
+        text,
+        at=at,
+        engine=engine,
+        limit=limit,
+        namespace=namespace,
+        layouts=not no_layouts,
+        profile=profile,
+        route="cli",
     ) as result:
         hand_over(screen, result, format, output, limit=limit)
         if profile:
@@ -157,42 +168,12 @@ lakebed explain "SELECT * FROM orders" --at yesterday_tag --json
 
 
 def explain(
-    screen: Screen, sql: SqlArgument, at: AtOption = None, namespace: NamespaceOption = None
+    screen: Screen,
+    sql: SqlArgument,
+    at: AtOption = None,
+    namespace: NamespaceOption = None,
+    no_layouts: NoLayoutsOption = False,
 ) -> None:
     """Show which files of each table a query would read, and why, without reading them."""
-    _explain(
-        screen,
-        screen.lake.explain(sql_text(sql), at=at, namespace=namespace),
-    )
-
-
-def _explain(screen: Screen, tables: "tuple[TableExplanation, ...]") -> None:
-    from lakebed.query.planning.explain import REASONS
-
-    def text() -> None:
-        if not tables:
-            screen.say("The query reads no tables of the lake.")
-        for table in tables:
-            at = f" at snapshot {table.snapshot}" if table.snapshot is not None else ""
-            screen.say(bold(table.table), at)
-            if table.how not in ("metadata", "view", "spark"):
-                size = f"{format_size(table.bytes)} of {format_size(table.total_bytes)}"
-                read = (
-                    f"{format_count(table.files)} of {format_count(table.total_files)} files,"
-                    f" {size}"
-                )
-                screen.say(f"  reads {read}; at most {plural(table.rows, 'row')}")
-            screen.say(f"  {table.reason}: {REASONS[table.reason]}")
-            if table.why:
-                screen.say(f"  needs Spark for: {table.why}")
-            if table.how == "iceberg":
-                screen.say(
-                    "  read through DuckDB's Iceberg reader: rows were deleted, or nested fields"
-                    " have changed"
-                )
-            if table.condition:
-                screen.say(f"  files chosen by: {table.condition}")
-            if table.columns:
-                screen.say(f"  columns: {', '.join(table.columns)}")
-
-    screen.show([explained_json(table) for table in tables], text)
+    found = screen.lake.explain(sql_text(sql), at=at, namespace=namespace, layouts=not no_layouts)
+    show_explained(screen, found)

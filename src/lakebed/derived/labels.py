@@ -35,6 +35,11 @@ class FileLabels:
         self.keys = batch_keys(columns, names)
         self._ids = tuple(known[key.name.casefold()] for key in self.keys)
 
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Two that are equal in this tell the same labels."""
+        return (self.keys, self._ids)
+
     def values(self, partition: PartitionValues) -> KeyValues | None:
         """The batch that all rows of a file are in; None if that is not certain."""
         found: list[KeyValue] = []

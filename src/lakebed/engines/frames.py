@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from lakebed.engines.duckdb.engine import DuckEngine
-from lakebed.ports import Predicate, Scan, ScanColumn
+from lakebed.ports import Predicate, ScanColumn
 from lakebed.query.engine import Batches, ReadRequest
 from lakebed.query.lazy.selection import TableSelection
 from lakebed.query.parsing.parse_nodes import Json
+from lakebed.query.planning.plan import PlannedTable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,21 +37,26 @@ class EngineFrames:
         return found
 
     def batches(
-        self, selection: TableSelection, scan: Scan, request: ReadRequest, *, memory: str | None
+        self,
+        selection: TableSelection,
+        table: PlannedTable,
+        request: ReadRequest,
+        *,
+        memory: str | None,
     ) -> "Iterator[pa.RecordBatch]":
         from lakebed.engines.duckdb.streams import stream_batches
 
-        return stream_batches(self._duckdb, selection, scan, request, memory=memory)
+        return stream_batches(self._duckdb, selection, table, request, memory=memory)
 
-    def count(self, selection: TableSelection, scan: Scan, *, memory: str | None) -> int:
+    def count(self, selection: TableSelection, table: PlannedTable, *, memory: str | None) -> int:
         from lakebed.engines.duckdb.streams import count_rows
 
-        return count_rows(self._duckdb, selection, scan, memory=memory)
+        return count_rows(self._duckdb, selection, table, memory=memory)
 
     def relation(
         self,
         selection: TableSelection,
-        scan: Scan,
+        table: PlannedTable,
         request: ReadRequest,
         *,
         memory: str | None,
@@ -59,7 +65,7 @@ class EngineFrames:
         from lakebed.engines.duckdb.streams import private_relation
 
         return private_relation(
-            self._duckdb, selection, scan, request, memory=memory, on_end=on_end
+            self._duckdb, selection, table, request, memory=memory, on_end=on_end
         )
 
     def polars_frame(

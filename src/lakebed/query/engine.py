@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from lakebed.ports import Compute, Predicate, QueryRows, Scan, ScanColumn
+from lakebed.ports import Compute, Predicate, QueryRows, ScanColumn
 from lakebed.query.parsing.parse_nodes import Json
-from lakebed.query.planning.plan import QueryPlan
+from lakebed.query.planning.plan import PlannedTable, QueryPlan
 from lakebed.query.request import QueryRequest
 
 if TYPE_CHECKING:
@@ -87,19 +87,24 @@ class TableReader(Protocol):
         ...
 
     def batches(
-        self, selection: "TableSelection", scan: Scan, request: ReadRequest, *, memory: str | None
+        self,
+        selection: "TableSelection",
+        table: PlannedTable,
+        request: ReadRequest,
+        *,
+        memory: str | None,
     ) -> "Iterator[pa.RecordBatch]":
         """The rows as they are read."""
         ...
 
-    def count(self, selection: "TableSelection", scan: Scan, *, memory: str | None) -> int:
+    def count(self, selection: "TableSelection", table: PlannedTable, *, memory: str | None) -> int:
         """How many rows fulfil the selection's condition."""
         ...
 
     def relation(
         self,
         selection: "TableSelection",
-        scan: Scan,
+        table: PlannedTable,
         request: ReadRequest,
         *,
         memory: str | None,

@@ -10,7 +10,7 @@ from lakebed.errors import BadQuery, LakebedError, RunFailed
 from lakebed.names import TableName
 from lakebed.ports import QueryRows
 from lakebed.query.engine import QueryEngines
-from lakebed.query.planning.plan import PinnedTable, QueryPlan, all_tables
+from lakebed.query.planning.plan import QueryPlan, all_tables
 from lakebed.query.planning.planner import QueryContext, plan_query
 from lakebed.query.planning.resolve import all_names
 from lakebed.query.request import QueryRequest
@@ -52,6 +52,7 @@ class Queries:
             self.protect,
             self.protect_until_closed,
             self.context.timezone,
+            self.context.layouts,
         )
 
     def plan(self, request: QueryRequest) -> QueryPlan:
@@ -140,8 +141,7 @@ class Queries:
 
     def _run_protected(self, plan: QueryPlan, run: Callable[[], QueryRows]) -> QueryRows:
         """Run a query; what it reads is protected until its rows are closed."""
-        sources = (read.target.source for read in all_tables(plan.tables))
-        pinned = (source for source in sources if isinstance(source, PinnedTable))
+        pinned = (source for table in all_tables(plan.tables) for source in table.pinned)
         guard = self.protect([read for source in pinned for read in source.reads])
         try:
             return ProtectedRows(run(), guard)

@@ -24,6 +24,7 @@ class QueryRequest:
     limit: int | None = None
     namespace: str | None = None  # which short names are looked up in first
     parameters: Sequence[Any] | Mapping[str, Any] | None = None
+    layouts: bool = True  # tables may be read through their layouts
     profile: bool = False  # measure what each step of the engine took
     stop: Cancellation | None = field(default=None, compare=False)
     untrusted: bool = False  # check, confine and limit it

@@ -11,10 +11,10 @@ from lakebed.engines.duckdb.engine import DuckEngine
 from lakebed.engines.duckdb.session import DuckSession
 from lakebed.engines.duckdb.sql.conditions import condition
 from lakebed.engines.duckdb.sql.views import SetupPart, extension_parts, select
-from lakebed.ports import Scan
+from lakebed.ports import ScanColumn
 from lakebed.query.engine import ReadRequest
 from lakebed.query.lazy.selection import TableSelection
-from lakebed.query.planning.plan import PlannedTable, QueryPlan, ReadTarget
+from lakebed.query.planning.plan import PlannedTable, QueryPlan
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,17 +26,17 @@ _FEW = 2_048
 def stream_batches(
     engine: DuckEngine,
     selection: TableSelection,
-    scan: Scan,
+    table: PlannedTable,
     request: ReadRequest,
     *,
     memory: str | None,
 ) -> Iterator[Any]:
     """Arrow batches with the table's own types; only what is being read is in memory."""
-    by_name = {column.name: column for column in scan.columns}
+    by_name = {column.name: column for column in _columns(table)}
     schema = arrow_schema(by_name[name] for name in request.columns)
-    session = _session(engine, scan, memory)
+    session = _session(engine, table, memory)
     try:
-        source = _Source(selection, scan)
+        source = _Source(selection, table)
         rows = session.run(source.plan(source.select(request)), parts=source.parts)
         if is_narrow(schema):
             yield from cast_batches(rows.reader(request.rows), schema)
@@ -49,12 +49,12 @@ def stream_batches(
 
 
 def count_rows(
-    engine: DuckEngine, selection: TableSelection, scan: Scan, *, memory: str | None
+    engine: DuckEngine, selection: TableSelection, table: PlannedTable, *, memory: str | None
 ) -> int:
     """How many rows fulfil the condition."""
-    session = _session(engine, scan, memory)
+    session = _session(engine, table, memory)
     try:
-        source = _Source(selection, scan)
+        source = _Source(selection, table)
         counting = source.plan(f"SELECT count(*) FROM ({source.select(ReadRequest(()))})")
         return int(session.run(counting, parts=source.parts).fetch(1)[0][0])
     finally:
@@ -64,7 +64,7 @@ def count_rows(
 def private_relation(
     engine: DuckEngine,
     selection: TableSelection,
-    scan: Scan,
+    table: PlannedTable,
     request: ReadRequest,
     *,
     memory: str | None,
@@ -73,7 +73,7 @@ def private_relation(
     """A `duckdb.DuckDBPyRelation`; its connection lasts as long as the relation does."""
     session = engine.private_session(memory=memory)
     try:
-        source = _Source(selection, scan)
+        source = _Source(selection, table)
         found = session.connection(source.parts).sql(source.select(request))
     except BaseException:
         session.close()
@@ -99,24 +99,26 @@ def _end(session: DuckSession, on_end: Callable[[], None]) -> None:
     on_end()
 
 
-def _session(engine: DuckEngine, scan: Scan, memory: str | None) -> DuckSession:
-    """A session for a scan; only lossless ones return UUIDs as UUIDs."""
+def _columns(table: PlannedTable) -> tuple[ScanColumn, ...]:
+    """The columns that are read."""
+    return table.scan.columns if table.scan else ()
+
+
+def _session(engine: DuckEngine, table: PlannedTable, memory: str | None) -> DuckSession:
+    """A session for a table; only lossless ones return UUIDs as UUIDs."""
     if memory:
         return engine.private_session(memory=memory)
-    return engine.session(lossless=any("uuid" in column.type for column in scan.columns))
+    return engine.session(lossless=any("uuid" in column.type for column in _columns(table)))
 
 
 class _Source:
-    """The rows of a scan as a source in SQL.
+    """The rows of a table as a source in SQL.
 
     It is not a view, because DuckDB would bind that twice.
     """
 
-    def __init__(self, selection: TableSelection, scan: Scan) -> None:
-        self._selection, self._view = (
-            selection,
-            PlannedTable(("", "", ""), ReadTarget(selection.pinned), scan=scan),
-        )
+    def __init__(self, selection: TableSelection, table: PlannedTable) -> None:
+        self._selection, self._view = selection, table
 
     @property
     def parts(self) -> tuple[SetupPart, ...]:

@@ -21,6 +21,7 @@ def select_table(
     where: str | None = None,
     at: str | None = None,
     memory: str | None = None,
+    layouts: bool = True,
 ) -> LazyTable:
     """The table, pinned to a snapshot.
 
@@ -29,7 +30,8 @@ def select_table(
     pinned = pin_table(pointer, metadata, at, timezone=services.timezone)
     names = _selected(pinned, columns)
     condition = _row_filter(pinned, where, services) if where is not None else None
-    return LazyTable(TableSelection(pinned, names, condition), services, memory=memory)
+    selection = TableSelection(pinned, names, condition)
+    return LazyTable(selection, services, memory=memory, layouts=layouts)
 
 
 def _selected(pinned: PinnedTable, names: Sequence[str] | None) -> tuple[str, ...]:

@@ -1,14 +1,19 @@
 """A table to be read later, by any frame library: pinned now, read when rows are needed."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from lakebed.errors import MissingExtra, UsageError
 from lakebed.names import TableName
 from lakebed.ports import Predicate, Scan, Scans
 from lakebed.query.engine import ROWS, ReadRequest, TableReader
+from lakebed.query.layouts.choosing import SourceScan
+from lakebed.query.layouts.wish import LayoutWish
 from lakebed.query.lazy.selection import TableSelection
+from lakebed.query.planning.layout_plan import LayoutPlanning
+from lakebed.query.planning.plan import PlannedTable, ReadTarget
 from lakebed.query.results.row_source import RowSource
 from lakebed.tables import SnapshotGuard, SnapshotRead
 
@@ -26,6 +31,7 @@ class LazyTableServices:
     protect: Callable[[Iterable[SnapshotRead]], SnapshotGuard]
     protect_until_closed: Callable[[Iterable[SnapshotRead]], None]  # until the lake is closed
     timezone: str  # of points and conditions without one
+    layouts: LayoutPlanning | None = None  # None: tables are read themselves
 
 
 class LazyTable(RowSource):
@@ -37,9 +43,15 @@ class LazyTable(RowSource):
     """
 
     def __init__(
-        self, selection: TableSelection, services: LazyTableServices, *, memory: str | None = None
+        self,
+        selection: TableSelection,
+        services: LazyTableServices,
+        *,
+        memory: str | None = None,
+        layouts: bool = True,
     ) -> None:
         self._selection, self._services, self._memory = selection, services, memory
+        self._layouts = layouts
 
     @property
     def name(self) -> TableName:
@@ -67,7 +79,7 @@ class LazyTable(RowSource):
         return self._services.reader.schema(by_name[name] for name in self.columns)
 
     def scan(self) -> Scan:
-        """Which files are read, of how many."""
+        """Which files are read, of how many, unless a layout is read instead."""
         return self._scan(self.columns)
 
     def to_arrow_batches(self, *, rows: int = ROWS) -> "pa.RecordBatchReader":
@@ -101,14 +113,19 @@ class LazyTable(RowSource):
         """A `duckdb.DuckDBPyRelation`, on a connection of its own that lasts as long as the
         relation.
         """
-        guard = self._protect()
-        request = ReadRequest(self.columns)
+        with self._protected() as guards:
+            planned = self._plan(self.columns, guards=guards)
+            held = guards.pop_all()
         try:
             return self._services.reader.relation(
-                self._selection, self.scan(), request, memory=self._memory, on_end=guard.release
+                self._selection,
+                planned,
+                ReadRequest(self.columns),
+                memory=self._memory,
+                on_end=held.close,
             )
         except BaseException:
-            guard.release()
+            held.close()
             raise
 
     def to_spark(self) -> Any:
@@ -130,8 +147,9 @@ class LazyTable(RowSource):
         scan = self._scan(())
         if self._selection.where is None and scan.plain:
             return scan.rows
-        with self._protect():
-            return self._services.reader.count(self._selection, scan, memory=self._memory)
+        with self._protected() as guards:
+            planned = self._plan((), guards=guards)
+            return self._services.reader.count(self._selection, planned, memory=self._memory)
 
     def _scan(self, names: Sequence[str], predicate: Predicate | None = None) -> Scan:
         selection = self._selection
@@ -143,6 +161,30 @@ class LazyTable(RowSource):
             columns=selection.scanned(names),
         )
 
+    def _plan(
+        self,
+        names: Sequence[str],
+        predicate: Predicate | None = None,
+        *,
+        limit: int | None = None,
+        guards: ExitStack,
+    ) -> PlannedTable:
+        """The files to read, or the layout to read instead, which is protected too."""
+        selection, scan = self._selection, self._scan(names, predicate)
+        planned = PlannedTable(("", "", ""), ReadTarget(selection.pinned), scan=scan)
+        if self._services.layouts is None or not self._layouts:
+            return planned
+        source = SourceScan(
+            selection.pinned, scan, selection.predicate(predicate), selection.scanned(names)
+        )
+        in_order = limit is not None or (selection.where and selection.where.order_sensitive)
+        strict = self._services.layouts.settings.order == "strict"
+        wish = LayoutWish("ORDER_SENSITIVE" if in_order and strict else None)
+        layout, choice = self._services.layouts.chooser.choose(source, wish)
+        if layout:
+            guards.enter_context(self._services.protect(layout.pinned.reads))
+        return replace(planned, layout=layout, choice=choice)
+
     def _batches(
         self,
         names: tuple[str, ...],
@@ -150,15 +192,18 @@ class LazyTable(RowSource):
         limit: int | None,
         rows: int | None,
     ) -> "Iterator[pa.RecordBatch]":
-        with self._protect():
-            scan = self._scan(names, predicate)
+        with self._protected() as guards:
+            planned = self._plan(names, predicate, limit=limit, guards=guards)
             request = ReadRequest(names, predicate, limit, rows or ROWS)
             yield from self._services.reader.batches(
-                self._selection, scan, request, memory=self._memory
+                self._selection, planned, request, memory=self._memory
             )
 
-    def _protect(self) -> SnapshotGuard:
-        return self._services.protect(self._selection.pinned.reads)
+    def _protected(self) -> ExitStack:
+        """Keeps the snapshot from expiry, until it is closed."""
+        guards = ExitStack()
+        guards.enter_context(self._services.protect(self._selection.pinned.reads))
+        return guards
 
     def __repr__(self) -> str:
         return f"LazyTable({str(self.name)!r}, snapshot={self.snapshot})"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from lakebed.errors import BadQuery
 from lakebed.names import duckdb_identifier
 from lakebed.ports import And, Column, Comparison, Not, Or, Predicate
+from lakebed.query.ordering.duckdb_order import order_sensitive
 from lakebed.query.parsing.conditions import Find, finder, predicate_of
 from lakebed.query.parsing.parse_nodes import Condition, Json, dicts, folded
 from lakebed.query.parsing.tree import MentionedColumns, mentioned_columns, table_reads
@@ -33,6 +34,7 @@ class RowFilter:
     predicate: Predicate | None
     exact: Predicate | None
     columns: MentionedColumns  # the columns it needs
+    order_sensitive: bool = False  # which rows fulfil it may depend on how they are stored
 
 
 def parse_where(
@@ -64,6 +66,7 @@ def parse_where(
         same or predicate_of(read.conditions, find, timezone=timezone),
         same,
         mentioned_columns(tree),
+        bool(order_sensitive(tree, columns=[column.name for column in columns])),
     )
 
 

@@ -1,11 +1,19 @@
 """What a plan reads: for each table the files considered, those read, and why, as fixed codes."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from lakebed.ports import Always, And, Comparison, In, IsNull, Not, Or, Predicate, Scan, StartsWith
+from lakebed.query.layouts.verdict import LayoutVerdict
 from lakebed.query.parsing.tree import MentionedColumns, mentioned_columns
-from lakebed.query.planning.plan import CatalogView, PlannedTable, QueryPlan, SystemTable
+from lakebed.query.planning.plan import (
+    CatalogView,
+    LayoutChoice,
+    PlannedTable,
+    QueryPlan,
+    SystemTable,
+)
 
 Reason = Literal[
     "NO_SNAPSHOT",
@@ -55,6 +63,11 @@ class TableExplanation:
     condition: str = ""
     columns: tuple[str, ...] = ()
     why: str = ""  # why a view takes Spark
+    layout: str = ""  # that is read instead of the table, or of a part of it
+    layouts: tuple[LayoutVerdict, ...] = ()  # that were considered
+    # of reading the table itself, as in a `LayoutVerdict`; 0 if it has no layouts
+    source_needed_bytes: int = 0
+    source_cost: int = 0
 
 
 def explain_plan(plan: QueryPlan) -> tuple[TableExplanation, ...]:
@@ -93,23 +106,41 @@ def _explain_table(view: PlannedTable, named: MentionedColumns) -> TableExplanat
         return TableExplanation(
             f"{what.table}${view.target.part}", "METADATA", "metadata", snapshot
         )
-    return TableExplanation(
+    read = [one for _, one in view.reads]
+    found = TableExplanation(
         str(what.table),
         _reason(view, scan),
-        "nothing" if not scan.files else "parquet" if scan.plain else "iceberg",
+        _how(read),
         snapshot,
-        len(scan.files),
+        sum(len(one.files) for one in read),
         scan.total_files,
-        scan.bytes,
+        sum(one.bytes for one in read),
         scan.total_bytes,
-        scan.rows,
+        sum(one.rows for one in read),
         predicate_text(view.predicate) if view.predicate else "",
         tuple(
             column.name
             for column in what.columns
             if named.all or column.name.casefold() in named.names
         ),
+        layout=view.layout.name if view.layout else "",
     )
+    return _with_choice(found, view.choice) if view.choice else found
+
+
+def _with_choice(found: TableExplanation, choice: LayoutChoice) -> TableExplanation:
+    return replace(
+        found,
+        layouts=choice.verdicts,
+        source_needed_bytes=choice.source.needed,
+        source_cost=choice.source.cost,
+    )
+
+
+def _how(read: Sequence[Scan]) -> How:
+    if not any(scan.files for scan in read):
+        return "nothing"
+    return "parquet" if all(scan.plain for scan in read) else "iceberg"
 
 
 _BY_SPARK: tuple[Reason, How] = ("VIEW_BY_SPARK", "spark")

@@ -18,6 +18,5 @@ def pin_table(
     snapshot = find_point(pointer.table, metadata, at, timezone=timezone)
     ref = metadata.refs.get(at)
     is_branch = ref is not None and ref.kind == "branch"
-    return PinnedTable(
-        pointer, metadata, snapshot, metadata.schema if is_branch else metadata.schema_at(snapshot)
-    )
+    schema = metadata.schema if is_branch else metadata.schema_at(snapshot)
+    return PinnedTable(pointer, metadata, snapshot, schema, present=False)

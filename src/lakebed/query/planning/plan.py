@@ -3,11 +3,15 @@
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
 
 from lakebed.names import ForeignName, TableName, duckdb_identifier
 from lakebed.ports import Column, Pointer, Predicate, Scan, Snapshot, TableMetadata
+from lakebed.query.layouts.cost import ReadCost
+from lakebed.query.layouts.verdict import LayoutVerdict
 from lakebed.query.parsing.parse_nodes import Json
-from lakebed.query.parsing.query_text import Piece
+from lakebed.query.parsing.query_text import Piece, replaced
 from lakebed.query.planning.listings import ListedTable
 from lakebed.query.request import TablePart
 from lakebed.tables import SnapshotRead, snapshot_read
@@ -22,6 +26,7 @@ class PinnedTable:
     snapshot: Snapshot | None
     schema: int
     pinned_at: float = field(default_factory=time.time, compare=False)  # seconds since 1970
+    present: bool = field(default=True, compare=False)  # no other point in time was asked for
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -79,17 +84,88 @@ class ReadTarget:
 
 
 @dataclass(frozen=True)
+class ChosenLayout:
+    """A layout that is read instead of a table: these files of it, and with them `rest`, the files
+    of the table whose batches are not fresh in it.
+
+    For engines that choose files themselves: `batches` of the layout and `rest_batches` of the
+    table have the same rows; a layout that is `whole` needs no condition.
+    """
+
+    name: str
+    pinned: PinnedTable
+    scan: Scan
+    rest: Scan | None = None
+    whole: bool = False
+    batches: tuple[str, ...] = ()
+    rest_batches: tuple[str, ...] = ()
+
+    @cached_property
+    def digest(self) -> str:
+        """Of what is read: equal ones have equal files and columns."""
+        scans = [self.scan, *([self.rest] if self.rest else [])]
+        said = [
+            f"{scan.columns} {[group.names for group in scan.groups]} {scan.snapshot}"
+            for scan in scans
+        ]
+        files = [file.location for scan in scans for file in scan.files]
+        return sha256("\n".join((*said, *files)).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class LayoutChoice:
+    """What was considered for a table: reading the table itself, and each of its layouts."""
+
+    source: ReadCost
+    verdicts: tuple[LayoutVerdict, ...]
+
+
+@dataclass(frozen=True)
 class PlannedTable:
-    """What the query reads under a name of three parts. `scan` is set once its files are known."""
+    """What the query reads under a name of three parts. `scan` is set once its files are known;
+    with a `layout` that is read instead of them.
+    """
 
     name: tuple[str, str, str]
     target: ReadTarget
     predicate: Predicate | None = None
     scan: Scan | None = None
+    layout: ChosenLayout | None = None
+    choice: LayoutChoice | None = field(default=None, compare=False, repr=False)
 
     @property
     def quoted(self) -> str:
         return ".".join(map(duckdb_identifier, self.name))
+
+    @property
+    def content_name(self) -> tuple[str, str, str]:
+        """The name of a table that is read through a layout, in a database that is named by what is
+        read: other queries have the same under this name, or nothing.
+        """
+        catalog, schema, name = self.name
+        digest = self.layout.digest if self.layout else ""
+        return (catalog if catalog.endswith(digest) else f"{catalog} {digest}", schema, name)
+
+    @property
+    def pinned(self) -> tuple[PinnedTable, ...]:
+        """The tables that must keep their snapshots while this is read."""
+        source = self.target.source
+        if not isinstance(source, PinnedTable):
+            return ()
+        return (source, self.layout.pinned) if self.layout else (source,)
+
+    @property
+    def reads(self) -> tuple[tuple[PinnedTable, Scan], ...]:
+        """The tables whose files are read, each with its files: the table itself, its layout, or
+        both.
+        """
+        source = self.target.source
+        if not isinstance(source, PinnedTable) or self.scan is None:
+            return ()
+        if self.layout is None:
+            return ((source, self.scan),)
+        rest = ((source, self.layout.rest),) if self.layout.rest else ()
+        return ((self.layout.pinned, self.layout.scan), *rest)
 
 
 @dataclass(frozen=True)
@@ -135,11 +211,26 @@ class QueryPlan:
 
         return replace(self, tables=tuple(map(with_files, self.tables)))
 
-    def with_scans(self, scans: Mapping[tuple[str, str, str], Scan]) -> "QueryPlan":
-        """The plan with the files of each table."""
-        return replace(
-            self, tables=tuple(replace(table, scan=scans.get(table.name)) for table in self.tables)
+    def with_tables(self, tables: Iterable[PlannedTable]) -> "QueryPlan":
+        """The plan with these in place of its tables, one for each, under the names they have."""
+        found = tuple(tables)
+        names = {
+            spelt: as_spelt(new.quoted)
+            for old, new in zip(self.tables, found, strict=True)
+            for as_spelt in (str, quoted_text)
+            if (spelt := as_spelt(old.quoted)) and old.name != new.name
+        }
+        if not names:
+            return replace(self, tables=found)
+        pieces = tuple(
+            replace(piece, text=names.get(piece.text, piece.text)) for piece in self.pieces
         )
+        return replace(self, tables=found, pieces=pieces, text=replaced(self.sql, pieces))
+
+
+def quoted_text(name: str) -> str:
+    """A quoted name as an SQL text, as functions take it."""
+    return "'" + name.replace("'", "''") + "'"
 
 
 def all_tables(tables: Iterable[PlannedTable]) -> Iterator[PlannedTable]:

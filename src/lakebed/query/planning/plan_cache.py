@@ -34,13 +34,17 @@ class PlanCache:
         snapshot: int | None,
         schema: int,
         predicate: Predicate | None,
+        *,
+        columns: tuple[str, ...] | None = None,
     ) -> Scan:
         """The plan of a table: the one made before, if there is one."""
-        key = (pointer, snapshot, schema, predicate)
+        key = (pointer, snapshot, schema, predicate, columns)
         with self._lock:
             if key in self._scans:
                 return self._scans[key]
-        found = scans.plan(pointer, snapshot=snapshot, schema=schema, predicate=predicate)
+        found = scans.plan(
+            pointer, snapshot=snapshot, schema=schema, predicate=predicate, columns=columns
+        )
         with self._lock, suppress(ValueError):  # a plan larger than the whole cache is not kept
             self._scans[key] = found
         return found

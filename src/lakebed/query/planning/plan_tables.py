@@ -31,6 +31,7 @@ from lakebed.query.planning.plan import (
     QueryPlan,
     ReadTarget,
     SystemTable,
+    quoted_text,
 )
 
 _TAKEN = {"main", "memory", "system", "temp"}  # databases of DuckDB's own
@@ -155,7 +156,7 @@ def renamed_piece(sql: str, read: TableRead, quoted: str) -> Piece:
             f"{'.'.join(read.parts)} cannot be found in the text.",
             next="Write the name without comments or blanks in it.",
         )
-    return Piece(start, end, "'" + quoted.replace("'", "''") + "'" if read.text else quoted)
+    return Piece(start, end, quoted_text(quoted) if read.text else quoted)
 
 
 def point_of(at: Json) -> str:

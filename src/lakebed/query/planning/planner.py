@@ -8,10 +8,18 @@ from dataclasses import dataclass, field, replace
 
 from lakebed.errors import BadQuery, DamagedTable, UnknownName
 from lakebed.names import TableName
-from lakebed.ports import Catalog, Pointer, Scan, Scans, TableMetadata
+from lakebed.ports import Catalog, Pointer, Predicate, Scan, Scans, TableMetadata
+from lakebed.query.layouts.wish import Wish
+from lakebed.query.parsing.hints import layout_hints
 from lakebed.query.parsing.parse_nodes import Json, TableRead
 from lakebed.query.parsing.query_text import deep_name, with_deep_names, with_hyphens_quoted
 from lakebed.query.parsing.tree import table_reads
+from lakebed.query.planning.layout_plan import (
+    LayoutPlanning,
+    plan_layouts,
+    require_known_layout,
+    wish_of,
+)
 from lakebed.query.planning.listings import in_search_order, listing_of, require_no_tables
 from lakebed.query.planning.pin import pin_table
 from lakebed.query.planning.plan import (
@@ -53,11 +61,25 @@ class QueryContext:
     )  # the SELECT behind each name
     cache: PlanCache = field(default_factory=PlanCache)
     spark_setting: str = ""  # a setting of this lake that may change what SQL means to Spark
+    layouts: LayoutPlanning | None = None  # None: queries read no layouts
     expanding: frozenset[TableName] = frozenset()  # the views whose tables are being resolved
+    wish: Wish | None = None  # of the query that reads these views
 
     def metadata(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
         """What the pointers point at."""
         return self.cache.metadata(self.catalog, pointers)
+
+    def plan(
+        self,
+        pointer: Pointer,
+        snapshot: int | None,
+        schema: int,
+        predicate: Predicate | None,
+        *,
+        columns: tuple[str, ...] | None = None,
+    ) -> Scan:
+        """The files of a table that may have rows for which the predicate is true."""
+        return self.cache.scan(self.scans, pointer, snapshot, schema, predicate, columns=columns)
 
 
 def plan_query(request: QueryRequest, parse: Parse, context: QueryContext) -> QueryPlan:
@@ -73,7 +95,8 @@ def plan_query(request: QueryRequest, parse: Parse, context: QueryContext) -> Qu
 def _attempt(request: QueryRequest, parse: Parse, context: QueryContext) -> QueryPlan:
     sql, tree = _parse(request, parse, context)
     reads = table_reads(tree)
-    targets = _targets(reads, request, parse, context)
+    wish = wish_of(request, tree, context.layouts, outer=context.wish)
+    targets = _targets(reads, request, parse, replace(context, wish=wish))
     if listing := listing_of(tree, [read.parts for read in reads if read.byte not in targets]):
         return _listed(sql, tree, targets, request, context, columns=listing.columns)
     found = plan_tables(
@@ -84,8 +107,15 @@ def _attempt(request: QueryRequest, parse: Parse, context: QueryContext) -> Quer
         tree=tree,
         parameters=request.named_parameters,
     )
-    scans = {table.name: scan for table in found.tables if (scan := _scan(table, context))}
-    return found.with_scans(scans)
+    planned = found.with_tables(
+        replace(table, scan=_scan(table, context)) for table in found.tables
+    )
+    if context.layouts is None:
+        return planned
+    chosen = plan_layouts(planned, context.layouts, wish)
+    if context.wish is None:
+        require_known_layout(chosen, layout_hints(sql).use)
+    return chosen
 
 
 def _listed(
@@ -133,9 +163,7 @@ def _scan(table: PlannedTable, context: QueryContext) -> Scan | None:
     source = table.target.source
     if not isinstance(source, PinnedTable) or table.target.part != "rows":
         return None
-    return context.cache.scan(
-        context.scans, source.pointer, source.snapshot_id, source.schema, table.predicate
-    )
+    return context.plan(source.pointer, source.snapshot_id, source.schema, table.predicate)
 
 
 def _targets(

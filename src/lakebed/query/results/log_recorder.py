@@ -49,7 +49,7 @@ class LogRecorder:
                 snapshot_ids=tuple(one.snapshot for one in tables),
                 bytes=sum(one.bytes for one in tables),
                 files_scanned=sum(one.files for one in tables),
-                files_pruned=sum(one.total_files - one.files for one in tables),
+                files_pruned=sum(max(one.total_files - one.files, 0) for one in tables),
             )
         )
 

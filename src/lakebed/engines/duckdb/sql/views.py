@@ -51,6 +51,9 @@ def setup_parts(views: Iterable[PlannedTable]) -> tuple[SetupPart, ...]:
     views = tuple(views)
     found = {part.name: part for part in extension_parts(views)}
     for view in views:
+        if view.layout and view.name == view.content_name:
+            found[view.name] = _database(view)
+            continue
         catalog, schema, _ = view.name
         database = duckdb_identifier(catalog)
         found.setdefault(
@@ -78,6 +81,17 @@ def _view(view: PlannedTable) -> SetupPart:
     )
 
 
+def _database(view: PlannedTable) -> SetupPart:
+    """A view in a database that is named by what it reads, and goes with it."""
+    database, schema = map(duckdb_identifier, view.name[:2])
+    statements = (
+        f"ATTACH IF NOT EXISTS ':memory:' AS {database}",
+        f"CREATE SCHEMA IF NOT EXISTS {database}.{schema}",
+        _view(view).statement,
+    )
+    return SetupPart(view.name, "; ".join(statements), f"DETACH DATABASE IF EXISTS {database}")
+
+
 def _copy(view: PlannedTable) -> SetupPart:
     statement = f"CREATE OR REPLACE TABLE {view.quoted} AS SELECT * FROM {COPIED}"
     return SetupPart(view.name, statement, f"DROP TABLE IF EXISTS {view.quoted}", view)
@@ -91,7 +105,7 @@ def select(view: PlannedTable) -> str:
     if isinstance(what, CatalogView):
         return _expanded(what.plan) if what.plan else _written(what)
     if view.scan is not None:
-        return rows_of(view.scan, what)
+        return " UNION ALL ".join(rows_of(scan, pinned) for pinned, scan in view.reads)
     return {"snapshots": _snapshots, "refs": _refs}[view.target.part](what)
 
 
@@ -113,15 +127,13 @@ def _written(what: CatalogView) -> str:
 
 def needs_iceberg(views: Iterable[PlannedTable]) -> bool:
     """Whether one of them cannot be read as plain Parquet files."""
-    return any(
-        view.scan is not None and view.scan.files and not view.scan.plain
-        for view in all_tables(views)
-    )
+    reads = (read for view in all_tables(views) for read in view.reads)
+    return any(scan.files and not scan.plain for _, scan in reads)
 
 
 def files_of(views: Iterable[PlannedTable]) -> tuple[str, ...]:
     """Every file that the tables read."""
-    scans = [view.scan for view in all_tables(views) if view.scan is not None]
+    scans = [scan for view in all_tables(views) for _, scan in view.reads]
     found = [file.location for scan in scans for file in scan.files]
     return tuple(
         dict.fromkeys((*found, *(scan.metadata_location for scan in scans if not scan.plain)))

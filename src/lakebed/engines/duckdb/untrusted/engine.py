@@ -12,7 +12,7 @@ from lakebed.engines.duckdb.untrusted.child_pool import ChildPool
 from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, SandboxInputs, UntrustedLimits
 from lakebed.engines.duckdb.untrusted.rows import ConfinedRows
 from lakebed.ports import Scans
-from lakebed.query.planning.plan import PinnedTable, QueryPlan, all_tables
+from lakebed.query.planning.plan import QueryPlan, all_tables
 from lakebed.query.request import QueryRequest
 
 
@@ -56,12 +56,9 @@ class ConfinedEngine:
         reads.
         """
         found: set[str] = set()
-        for table in all_tables(plan.tables):
-            source, scan = table.target.source, table.scan
-            if not isinstance(source, PinnedTable) or scan is None or scan.snapshot is None:
-                continue
-            if scan.files and not scan.plain:
-                found |= self._scans.folders(source.pointer, snapshot=scan.snapshot)
+        for pinned, scan in (read for table in all_tables(plan.tables) for read in table.reads):
+            if scan.snapshot is not None and scan.files and not scan.plain:
+                found |= self._scans.folders(pinned.pointer, snapshot=scan.snapshot)
         return frozenset(found)
 
     def close(self) -> None:

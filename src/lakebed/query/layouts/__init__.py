@@ -1,0 +1,1 @@
+"""Which layout of a table a query reads: decided by what reading each would cost."""

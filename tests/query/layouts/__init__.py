@@ -1,0 +1,1 @@
+"""Which layout a query reads."""
