@@ -1,6 +1,7 @@
 """Layouts written by hand, with PyIceberg: what a build writes, without Spark."""
 
 import json
+import warnings
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from typing import Any
@@ -97,7 +98,8 @@ class HandMadeLayout:
         """
         source = self.source_metadata
         head = source.head()
-        assert head is not None
+        if head is None:
+            return
         rows = self.bench.iceberg.load_table(self.source.parts).scan().to_arrow()
         keys = batch_keys(source.columns, self.spec.batch_columns)
         for values in _distinct(rows, [key.name for key in keys]):
@@ -114,6 +116,28 @@ class HandMadeLayout:
         if covers and not labels:
             self.cover(head.id)
 
+    def labels(self) -> list[str]:
+        """The batches that the source has."""
+        rows = self.bench.iceberg.load_table(self.source.parts).scan().to_arrow()
+        keys = batch_keys(self.source_metadata.columns, self.spec.batch_columns)
+        return [label(keys, values) for values in _distinct(rows, [key.name for key in keys])]
+
+    def again(self) -> "HandMadeLayout":
+        """Another one of the same spec in its place, empty."""
+        loaded = self.bench.iceberg.load_table(self.source.parts)
+        names = json.loads(loaded.properties[DERIVED_TABLES])
+        with loaded.transaction() as change:
+            others = [TableName.parse(name) for name in names if name != str(self.table)]
+            change.set_properties({DERIVED_TABLES: listing(others) or "[]"})
+        return HandMadeLayout(
+            self.bench,
+            self.source,
+            name=self.spec.name,
+            partition_by=map(str, self.spec.partition_by),
+            sort_by=self.spec.sort_by,
+            batch_by=self.spec.batch_columns,
+        )
+
     def cover(self, snapshot: int) -> None:
         """Say that it has all rows of the source as of a snapshot."""
         with self.iceberg.transaction() as change:
@@ -123,11 +147,13 @@ class HandMadeLayout:
         if self.spec.order:
             rows = rows.sort_by([(term.by.column, "ascending") for term in self.spec.order])
         names = list(self.spec.batch_columns)
-        self.iceberg.overwrite(
-            rows,
-            overwrite_filter=_filter(names, values),
-            snapshot_properties={BATCH: batch_summary(state)},
-        )
+        with warnings.catch_warnings():  # PyIceberg warns if there was no such batch before
+            warnings.simplefilter("ignore")
+            self.iceberg.overwrite(
+                rows,
+                overwrite_filter=_filter(names, values),
+                snapshot_properties={BATCH: batch_summary(state)},
+            )
 
 
 def _distinct(rows: pa.Table, names: Collection[str]) -> list[KeyValues]:
