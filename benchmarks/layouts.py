@@ -1,0 +1,174 @@
+"""What a layout is worth: regional income by county over a table that is cut by year and line.
+
+python benchmarks/layouts.py [--quick]
+
+20 M rows (10 years, 40 lines, 2,000 counties, 25 measures) in 400 files, one for each year and
+line. Beside this source stand the same rows sorted by county in place, z-ordered, and by year
+alone; and a layout by state and year, with all batches fresh and with one of ten stale.
+`lake.query` answers each query in turns, with layouts and without, by DuckDB and by Spark;
+answers are compared, medians of warm samples count. A layout's build takes turns with a bare
+Spark job that writes the same files. The last line is one JSON object.
+"""
+
+import argparse
+import json
+import os
+import platform
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from lakebed.app import Lake, create_lake, open_lake
+from lakebed.settings import WriteSettings
+from lakebed.tables.statements import COMMIT_RETRIES, PARALLEL_READS, write_properties
+
+SOURCE, SORTED, Z_ORDERED, BY_YEAR, BARE = (
+    f"income{ending}" for ending in ("", "_sorted", "_zorder", "_by_year", "_bare")
+)
+COLUMNS = (
+    "year INT, line_code INT, geo_fips STRING, measure INT, value DOUBLE, geo_name STRING, note"
+    " STRING"
+)
+SMALL_GROUPS = 1024 * 1024  # bytes of a row group, as in Lakebed's sorted tables
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How many of each there are; a row for each combination."""
+
+    years: int = 10
+    lines: int = 40
+    states: int = 50
+    counties: int = 40  # in a state
+    measures: int = 25
+    samples: int = 7
+    builds: int = 3
+
+    @property
+    def leaf(self) -> int:
+        """Rows of a file of the source."""
+        return self.states * self.counties * self.measures
+
+    @property
+    def rows(self) -> int:
+        return self.leaf * self.files
+
+    @property
+    def files(self) -> int:
+        return self.years * self.lines
+
+
+QUICK = Shape(years=4, lines=10, states=10, counties=20, measures=10, samples=2, builds=1)
+
+
+def queries(shape: Shape) -> dict[str, str]:
+    """In words that DuckDB and Spark both understand."""
+    county = f"{shape.states // 2:02}007"
+    other = f"{shape.states // 2 + 1:02}003"
+    by_line = "SELECT year, line_code, sum(value) AS total, count(*) AS n FROM {table}"
+    grouped = "GROUP BY year, line_code"
+    joined = (
+        "SELECT a.year, sum(a.value - b.value) AS difference FROM {table} a JOIN {table} b ON"
+        " a.year = b.year AND a.line_code = b.line_code AND a.measure = b.measure"
+        f" WHERE a.geo_fips = '{county}' AND b.geo_fips = '{other}' GROUP BY a.year"
+    )
+    return {
+        "county": f"{by_line} WHERE geo_fips = '{county}' {grouped}",
+        "state": f"{by_line} WHERE geo_fips LIKE '{county[:2]}%' {grouped}",
+        "year": f"{by_line} WHERE year = 2012 {grouped}",
+        "county_year": f"{by_line} WHERE geo_fips = '{county}' AND year = 2012 {grouped}",
+        "county_line": f"{by_line} WHERE geo_fips = '{county}' AND line_code = 7 {grouped}",
+        "join": joined,
+        "no_filter": f"{by_line} {grouped}",
+    }
+
+
+# -- the tables
+
+
+def generated(shape: Shape) -> str:
+    """All rows, each file of the source by one task, its rows in no order."""
+    mixed = f"(id % {shape.leaf}) * 12347 % {shape.leaf}"  # each number once, in another order
+    place = f"CAST(id / {shape.leaf} AS INT)"
+    return f"""
+SELECT 2010 + CAST(place / {shape.lines} AS INT) AS year, place % {shape.lines} AS line_code,
+    concat(lpad(CAST(county / {shape.counties} AS INT) + 1, 2, '0'),
+        lpad(county % {shape.counties}, 3, '0')) AS geo_fips,
+    CAST(mixed % {shape.measures} AS INT) AS measure, (xxhash64(id) & 65535) / 4D AS value,
+    concat('County of ', county % {shape.counties}) AS geo_name,
+    CASE WHEN mixed % 50 = 0 THEN 'estimated' END AS note
+FROM (SELECT id, place, mixed, CAST(mixed / {shape.measures} AS INT) AS county FROM (
+    SELECT id, {place} AS place, {mixed} AS mixed FROM range(0, {shape.rows}, 1, {shape.files})))
+"""
+
+
+def z_value(shape: Shape) -> str:
+    """Eight bits each of county, line and year, interleaved."""
+    parts = (
+        f"(CAST(substr(geo_fips, 1, 2) AS INT) - 1) * 256 / {shape.states}"
+        f" + CAST(substr(geo_fips, 3) AS INT) * 256 / {shape.states * shape.counties}",
+        f"line_code * 256 / {shape.lines}",
+        f"(year - 2010) * 256 / {shape.years}",
+    )
+    bits = (
+        f"shiftleft(shiftright(CAST({part} AS INT), {bit}) & 1, {3 * bit + place})"
+        for place, part in enumerate(reversed(parts))
+        for bit in range(8)
+    )
+    return " + ".join(bits)
+
+
+def create(lake: Lake, name: str, partitions: str = "", *, sort: str = "") -> str:
+    """An empty table with the settings that Lakebed gives one; its name in Spark."""
+    table = f"lake.bench.gold.{name}"
+    groups = write_properties(WriteSettings(row_group_size=SMALL_GROUPS)) if sort else {}
+    settings = {"format-version": "2", **COMMIT_RETRIES, **PARALLEL_READS, **groups}
+    listed = ", ".join(f"'{key}' = '{value}'" for key, value in settings.items())
+    cut = f"PARTITIONED BY ({partitions})" if partitions else ""
+    place = lake.root.at(f"bench/warehouse/gold/{name}")
+    lake.spark.sql(f"DROP TABLE IF EXISTS {table} PURGE")
+    lake.spark.sql(
+        f"CREATE TABLE {table} ({COLUMNS}) USING iceberg {cut} LOCATION '{place}'"
+        f" TBLPROPERTIES ({listed})"
+    )
+    if sort:
+        lake.spark.sql(f"ALTER TABLE {table} WRITE DISTRIBUTED BY PARTITION ORDERED BY {sort}")
+        lake.spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('write.spark.fanout.enabled'='false')")
+    return table
+
+
+def make_tables(lake: Lake, shape: Shape) -> None:
+    lake.stores.catalog.create_namespace("bench", "gold")
+    source = create(lake, SOURCE, "year, line_code")
+    rows = lake.spark.sql(generated(shape)).writeTo(source)
+    rows.option("distribution-mode", "none").append()
+    for name, partitions in ((SORTED, "year, line_code"), (BY_YEAR, "year")):
+        lake.spark.table(source).writeTo(create(lake, name, partitions, sort="geo_fips")).append()
+    told = lake.spark.table(source).selectExpr("*", f"{z_value(shape)} AS z")
+    ranged = told.repartitionByRange(shape.files, "z").sortWithinPartitions("z").drop("z")
+    ranged.writeTo(create(lake, Z_ORDERED)).option("distribution-mode", "none").append()
+
+
+# -- measuring
+
+
+Ask = Callable[[str], Any]
+
+
+def timed_ms(work: Callable[[], Any]) -> float:
+    started = time.perf_counter()
+    work()
+    return (time.perf_counter() - started) * 1000
+
+
+def ask(lake: Lake, engine: str) -> Ask:
+    return lambda sql: lake.query(sql, engine=engine, namespace="bench").to_arrow()  # type: ignore[arg-type]
+
+
+def rows_of(answer: Any) -> list[tuple[Any, ...]]:
+    return sorted(tuple(row.values()) for row in answer.to_pylist())
