@@ -1,7 +1,7 @@
 """Layouts that do not pay. Pure."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from lakebed.derived import LayoutSpec
@@ -12,15 +12,16 @@ Fault = Literal["no_pruning_gain", "unused", "costs_more"]
 
 @dataclass(frozen=True)
 class PresentLayout:
-    """A layout that exists, or is declared only: then nothing was written. `saves` are the bytes
-    that a read of each pattern saves by it.
+    """A layout that exists, or one that is only declared. `saves` are the bytes that a read of each
+    pattern saves by it; `only_reorders`: it has the partitions of its table, in another order.
     """
 
     spec: LayoutSpec
     bytes: int = 0
-    written: int = 0  # bytes, by builds while the log was written
-    saves: Mapping[ReadPattern, float] | None = None
+    written: int = 0  # bytes, by builds since the log begins
+    saves: Mapping[ReadPattern, float] = field(default_factory=dict)
     exists: bool = True
+    only_reorders: bool = False
 
     @property
     def name(self) -> str:
@@ -37,30 +38,15 @@ class Judgement:
     saved: int  # bytes
 
 
-def judge(
-    layout: PresentLayout, workload: TableWorkload | None, source: "Sequence[str]", order: Sequence[str]
-) -> Judgement | None:
-    """What is to be said against a layout of a table with these partitions and this order; None:
-    nothing.
-    """
+def judge(layout: PresentLayout, workload: TableWorkload | None) -> Judgement | None:
+    """What is to be said against a layout; None: nothing."""
     uses = workload.uses.get(layout.name, {}) if workload else {}
     reads = sum(uses.values())
-    saves = layout.saves or {}
-    saved = int(sum(count * max(saves.get(pattern, 0.0), 0.0) for pattern, count in uses.items()))
-    if only_reorders(layout.spec, source, order):
+    saved = int(sum(count * max(layout.saves.get(one, 0.0), 0.0) for one, count in uses.items()))
+    if layout.only_reorders:
         return Judgement(layout, "no_pruning_gain", reads, saved)
     if not layout.exists or not workload or not workload.reads:
         return None
     if not reads:
         return Judgement(layout, "unused", 0, 0)
     return Judgement(layout, "costs_more", reads, saved) if saved < layout.written else None
-
-
-def only_reorders(spec: LayoutSpec, source: Sequence[str], order: Sequence[str]) -> bool:
-    """Whether a layout has the partitions of its table in another order, and no sort order of its
-    own: Iceberg prunes by each field alone, so no query reads fewer files of it.
-    """
-    fields = {str(field).casefold() for field in spec.fields}
-    sorted_so = [str(term).casefold() for term in spec.order]
-    same_order = not sorted_so or sorted_so == [term.casefold() for term in order]
-    return same_order and fields == {field.casefold() for field in source}
