@@ -138,7 +138,9 @@ def create(lake: Lake, name: str, partitions: str = "", *, sort: str = "") -> st
     )
     if sort:
         lake.spark.sql(f"ALTER TABLE {table} WRITE DISTRIBUTED BY PARTITION ORDERED BY {sort}")
-        lake.spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('write.spark.fanout.enabled'='false')")
+        lake.spark.sql(
+            f"ALTER TABLE {table} SET TBLPROPERTIES ('write.spark.fanout.enabled'='false')"
+        )
     return table
 
 

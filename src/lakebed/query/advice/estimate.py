@@ -12,7 +12,7 @@ from lakebed.query.advice.figures import (
     TableFigures,
 )
 from lakebed.query.advice.workload import Comparing
-from lakebed.tables.arrangement import PartitionField
+from lakebed.tables.arrangement import PartitionField, arrangement_of
 
 _OF_A_RANGE = 1 / 3  # of the values lie between bounds that nobody knows
 
@@ -81,16 +81,27 @@ def _in_leaf(
     if not comparing:
         return files, 1.0
     groups = max(1, math.ceil(size / ROW_GROUP))
+    wanted = _wanted(column, comparing, arranged, table)
+    return max(1.0, files * wanted), min(1.0, wanted + min(groups, 2) / groups)
+
+
+def _wanted(column: str, comparing: Comparing, arranged: Arranged, table: TableFigures) -> float:
+    """The share of a partition's rows that fulfil a condition on the column it is sorted by."""
     found = table.columns.get(column)
-    wanted = 0.0 if comparing == "point" or not found else _selected(found, comparing)
-    covered = sum(
-        _share(field, comparing, table) < 1
-        for field in arranged.partition_by
+    if not found:
+        return 1.0
+    shares = (
+        _share(field, comparing, table)
+        for field in _all_fields(arranged, table)
         if field.column.casefold() == column
     )
-    if covered and comparing == "prefix":  # its partition holds little else
-        return files, 1.0
-    return max(1.0, files * wanted), min(1.0, wanted + min(groups, 2) / groups)
+    return min(1.0, _selected(found, comparing) / math.prod(shares))
+
+
+def _all_fields(arranged: Arranged, table: TableFigures) -> tuple[PartitionField, ...]:
+    if arranged.in_place:
+        return arrangement_of(table.partition_by, ()).partition_by or ()
+    return (*arranged.partition_by, *(PartitionField(column=name) for name in table.batch_by))
 
 
 def _selected(column: ColumnFigures, comparing: Comparing) -> float:

@@ -149,7 +149,9 @@ class Gathering:
             found.append(costs.measure(scan.files))
         total = sum(found, ReadCost())
         each = max(len(found), 1)
-        return ReadCost(*(getattr(total, part) // each for part in ("files", "bytes", "needed", "cost")))
+        return ReadCost(
+            *(getattr(total, part) // each for part in ("files", "bytes", "needed", "cost"))
+        )
 
     def _plan(self, layout: Layout | None, predicate: Predicate | None) -> Scan:
         if layout is None:
@@ -204,6 +206,13 @@ class Gathering:
         """How many batches they are of; one if that is not certain."""
         labels = {self._labels.label(file.partition) for file in files}
         return 1 if None in labels else len(labels)
+
+
+def _mean(costs: Sequence[ReadCost]) -> ReadCost:
+    total, count = sum(costs, ReadCost()), max(len(costs), 1)
+    return ReadCost(
+        total.files // count, total.bytes // count, total.needed // count, total.cost // count
+    )
 
 
 def _average(numbers: Sequence[int]) -> float:

@@ -57,10 +57,11 @@ def _gain(proposal: Proposal) -> float:
 
 
 def _asked(table: TableFigures) -> list[str]:
-    """The columns of conditions of slow reads."""
+    """The columns of conditions of slow reads. Batches are apart in any layout."""
     slow = (one for one in table.patterns if one.cost >= _QUICK)
-    names = (column for one in slow for column, _ in one.pattern.conditions)
-    return [name for name in dict.fromkeys(names) if name in table.columns]
+    names = dict.fromkeys(column for one in slow for column, _ in one.pattern.conditions)
+    apart = {name.casefold() for name in table.batch_by}
+    return [name for name in names if name in table.columns and name not in apart]
 
 
 def _best(column: str, table: TableFigures, sorted_already: bool) -> Proposal | None:
@@ -105,8 +106,7 @@ def _by_value(column: ColumnFigures, table: TableFigures) -> Iterator[PartitionF
     for width, count in sorted(column.prefixes.items()):
         if 1 < count < column.distinct and width <= longest:
             yield PartitionField(column=column.name, transform="truncate", width=width)
-    if column.name.casefold() not in {name.casefold() for name in table.batch_by}:
-        yield PartitionField(column=column.name)
+    yield PartitionField(column=column.name)
 
 
 def _by_bucket(column: ColumnFigures) -> Iterator[PartitionField]:
@@ -121,8 +121,10 @@ def _gaining(
     """The reads with a condition on the column that would use an arrangement."""
     for one in table.patterns:
         then = estimate(arranged, one, table)
-        compared = column in dict(one.pattern.conditions)
-        if compared and one.cost >= _QUICK and then.cost <= MARGIN * one.cost:
+        compared = column in dict(one.pattern.conditions) and one.cost >= _QUICK
+        # fewer files alone are a matter of compaction
+        less = then.cost <= MARGIN * one.cost and then.needed <= MARGIN * one.needed
+        if compared and less:
             yield one, then
 
 
@@ -152,7 +154,8 @@ def _proposal(arranged: Arranged, column: str, table: TableFigures) -> Proposal 
 def _after(proposal: Proposal, table: TableFigures) -> TableFigures:
     """The table as if a proposal had been followed."""
     gained = {
-        one.pattern: then for one, then in _gaining(proposal.arranged, proposal.column.casefold(), table)
+        one.pattern: then
+        for one, then in _gaining(proposal.arranged, proposal.column.casefold(), table)
     }
 
     def improved(one: PatternFigures) -> PatternFigures:

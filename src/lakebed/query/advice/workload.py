@@ -98,9 +98,7 @@ def workloads(queries: Iterable[LoggedQuery]) -> tuple[dict[str, TableWorkload],
             if read.layout:
                 used = uses.setdefault(read.table, {}).setdefault(read.layout, Counter())
                 used[pattern] += 1
-    coverage = LogCoverage(
-        min(times, default=None), max(times, default=None), len(times), **seen
-    )
+    coverage = LogCoverage(min(times, default=None), max(times, default=None), len(times), **seen)
     found = {name: TableWorkload(one, uses.get(name, {})) for name, one in patterns.items()}
     return found, coverage
 
