@@ -159,18 +159,91 @@ def make_tables(lake: Lake, shape: Shape) -> None:
 # -- measuring
 
 
-Ask = Callable[[str], Any]
-
-
 def timed_ms(work: Callable[[], Any]) -> float:
     started = time.perf_counter()
     work()
     return (time.perf_counter() - started) * 1000
 
 
-def ask(lake: Lake, engine: str) -> Ask:
-    return lambda sql: lake.query(sql, engine=engine, namespace="bench").to_arrow()  # type: ignore[arg-type]
+def ask(lake: Lake, engine: Engine, sql: str, *, layouts: bool) -> Any:
+    return lake.query(sql, engine=engine, namespace="bench", layouts=layouts).to_arrow()
 
 
 def rows_of(answer: Any) -> list[tuple[Any, ...]]:
     return sorted(tuple(row.values()) for row in answer.to_pylist())
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to ask a query: of which table, and whether layouts may be read."""
+
+    name: str
+    table: str = SOURCE
+    layouts: bool = False
+
+
+def in_turns(
+    lake: Lake, ways: Sequence[Way], sql: str, engine: Engine, samples: int
+) -> dict[str, list[float]]:
+    """Milliseconds of each way, after one round that compares the answers."""
+    texts = {way: sql.format(table=f"gold.{way.table}") for way in ways}
+    answers = {
+        way.name: rows_of(ask(lake, engine, text, layouts=way.layouts))
+        for way, text in texts.items()
+    }
+    first, *others = answers.values()
+    if any(other != first for other in others) or not first:
+        raise SystemExit(f"{engine}: the answers differ: {sql}")
+    taken: dict[str, list[float]] = {way.name: [] for way in ways}
+    for _ in range(samples):
+        for way, text in texts.items():
+            taken[way.name].append(
+                timed_ms(partial(ask, lake, engine, text, layouts=way.layouts))
+            )
+    return taken
+
+
+def measured(lake: Lake, shape: Shape, ways: Sequence[Way], title: str) -> Times:
+    """Medians of every query by every way and engine."""
+    found: Times = {}
+    for engine, samples in (("duckdb", shape.samples), ("spark", shape.spark_samples)):
+        for query, sql in queries(shape).items():
+            taken = in_turns(lake, ways, sql, engine, samples)
+            found[engine, query] = {way: round(median(each), 2) for way, each in taken.items()}
+            print(f"{title}, {engine}, {query}: {found[engine, query]}", flush=True)
+    return found
+
+
+def sizes(lake: Lake, shape: Shape, ways: Sequence[Way]) -> dict[str, dict[str, Any]]:
+    """What each query reads: files, their bytes, and those of the columns that it needs."""
+    return {
+        query: {
+            way.name: read_sizes(lake, sql.format(table=f"gold.{way.table}"), way.layouts)
+            for way in ways
+        }
+        for query, sql in queries(shape).items()
+    }
+
+
+def read_sizes(lake: Lake, sql: str, layouts: bool) -> dict[str, int]:
+    plan = lake.queries.plan(QueryRequest(sql, namespace="bench", layouts=layouts))
+    scans = [scan for table in plan.tables for scan in scans_of(table)]
+    named = {name.casefold() for name in NEEDED if name in sql}
+    needed = 0
+    for scan in scans:
+        ids = {column.id for column in scan.columns if column.name in named}
+        needed += sum(
+            size for file in scan.files for id_, size in file.column_sizes.items() if id_ in ids
+        )
+    return {
+        "files": sum(len(scan.files) for scan in scans),
+        "bytes": sum(scan.bytes for scan in scans),
+        "needed": needed,
+    }
+
+
+def scans_of(table: PlannedTable) -> list[Scan]:
+    """What is read of a table: its own files, or those of a layout and the rest."""
+    if table.layout is None:
+        return [table.scan] if table.scan else []
+    return [scan for scan in (table.layout.scan, table.layout.rest) if scan]

@@ -1,27 +1,18 @@
 """What the manifests of a table tell about the reads of the log."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from lakebed.derived import Layout, LayoutSpec
 from lakebed.derived.checks import only_reorders
 from lakebed.derived.labels import FileLabels
-from lakebed.ports import (
-    And,
-    Comparison,
-    IsNull,
-    Predicate,
-    Scan,
-    ScanFile,
-    Scans,
-    StartsWith,
-    TableMetadata,
-)
+from lakebed.ports import Predicate, Scan, ScanFile, Scans, TableMetadata
+from lakebed.query.advice.conditions import TypicalConditions
 from lakebed.query.advice.figures import ColumnFigures, PatternFigures, TableFigures
 from lakebed.query.advice.judge import PresentLayout
 from lakebed.query.advice.sample import SampledRow, column_figures, typical_rows
-from lakebed.query.advice.workload import Comparing, ReadPattern, TableWorkload
+from lakebed.query.advice.workload import ReadPattern, TableWorkload
 from lakebed.query.layouts.choose import MARGIN
 from lakebed.query.layouts.cost import OPEN_COST, ReadCost, file_costs
 from lakebed.query.planning.plan import PinnedTable
@@ -52,11 +43,11 @@ class Gathering:
 
     def __init__(self, table: AdvisedTable, scans: Scans) -> None:
         self._table, self._scans = table, scans
-        self._spelt = {column.name.casefold(): column.name for column in table.pinned.columns}
-        self.columns = dict(self._columns())
+        self._columns = dict(_column_figures(table))
+        self._conditions = TypicalConditions(self._columns, typical_rows(table.rows))
+        self._batch_columns = frozenset(name.casefold() for name in table.batch_by)
         self._labels = FileLabels(table.pinned.columns, table.batch_by)
         self._fields = _field_keys(table.metadata)
-        self._typical = typical_rows(table.rows)
 
     def figures(self) -> TableFigures:
         """The table, and what its reads cost now."""
@@ -72,7 +63,7 @@ class Gathering:
             self._partitions(scan.files),
             table.batch_by,
             self._batches(scan.files),
-            self.columns,
+            self._columns,
             tuple(self._pattern(pattern, reads) for pattern, reads in found),
             table.has_pipeline,
         )
@@ -91,23 +82,11 @@ class Gathering:
         reorders = only_reorders(layout.spec, self._table.metadata)
         return PresentLayout(layout.spec, size, written, saves, only_reorders=reorders)
 
-    def _columns(self) -> Iterator[tuple[str, ColumnFigures]]:
-        asked = {
-            name
-            for pattern in self._table.workload.patterns
-            for name, _ in pattern.conditions
-            if name in self._spelt
-        }
-        rows = self._table.rows
-        for name in sorted(asked):
-            values = (row[name] for row in rows if name in row)
-            yield name, column_figures(self._spelt[name], values, rows=self._table.scan.rows)
-
     def _pattern(self, pattern: ReadPattern, reads: int) -> PatternFigures:
-        hit = [self._source_files(one) for one in self._predicates(pattern)]
+        hit = [self._source_files(one) for one in self._conditions.predicates(pattern)]
         in_batches = [
             self._source_files(one)
-            for one in self._predicates(pattern, only=frozenset(self._folded_batch()))
+            for one in self._conditions.predicates(pattern, only=self._batch_columns)
         ]
         now = self._now(pattern)
         for layout in self._table.layouts:
@@ -137,7 +116,7 @@ class Gathering:
     def _measured(self, layout: Layout | None, pattern: ReadPattern) -> ReadCost:
         found: list[ReadCost] = []
         metadata = layout.metadata if layout else self._table.metadata
-        for predicate in self._predicates(pattern):
+        for predicate in self._conditions.predicates(pattern):
             scan = self._plan(layout, predicate)
             costs = file_costs(
                 scan.columns,
@@ -172,33 +151,6 @@ class Gathering:
     def _source_files(self, predicate: Predicate | None) -> tuple[ScanFile, ...]:
         return self._plan(None, predicate).files
 
-    def _predicates(
-        self, pattern: ReadPattern, *, only: frozenset[str] | None = None
-    ) -> list[Predicate | None]:
-        """The conditions of a pattern, with the values of each typical row."""
-        conditions = [
-            (name, how)
-            for name, how in pattern.conditions
-            if name in self.columns and (only is None or name in only)
-        ]
-        if not conditions or not self._typical:
-            return [None]
-        return [
-            And(tuple(self._condition(name, how, row.get(name)) for name, how in conditions))
-            for row in self._typical
-        ]
-
-    def _condition(self, name: str, how: Comparing, value: object) -> Predicate:
-        column = self._spelt[name]
-        if value is None:
-            return IsNull(column)
-        if how == "prefix" and isinstance(value, str):
-            return StartsWith(column, value[: self.columns[name].usual_prefix])
-        return Comparison(column, ">=" if how == "range" else "=", value)
-
-    def _folded_batch(self) -> Iterator[str]:
-        return (name.casefold() for name in self._table.batch_by)
-
     def _partitions(self, files: Sequence[ScanFile]) -> int:
         return len({tuple(file.partition.get(key) for key in self._fields) for file in files})
 
@@ -206,6 +158,16 @@ class Gathering:
         """How many batches they are of; one if that is not certain."""
         labels = {self._labels.label(file.partition) for file in files}
         return 1 if None in labels else len(labels)
+
+
+def _column_figures(table: AdvisedTable) -> Iterator[tuple[str, ColumnFigures]]:
+    """The columns of conditions, by their names in lower case."""
+    asked = {name for pattern in table.workload.patterns for name, _ in pattern.conditions}
+    for column in table.pinned.columns:
+        name = column.name.casefold()
+        if name in asked:
+            values = (row[name] for row in table.rows if name in row)
+            yield name, column_figures(column.name, values, rows=table.scan.rows)
 
 
 def _mean(costs: Sequence[ReadCost]) -> ReadCost:
@@ -239,7 +201,3 @@ def declared_only(
     for spec in specs:
         if spec.label.casefold() not in there:
             yield PresentLayout(spec, exists=False, only_reorders=only_reorders(spec, metadata))
-
-
-def stored_bytes(layouts: Mapping[str, PresentLayout]) -> int:
-    return sum(one.bytes for one in layouts.values())
