@@ -16,14 +16,17 @@ import os
 import platform
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from lakebed.app import Lake, create_lake, open_lake
+from lakebed.ports import Scan
+from lakebed.query.planning.plan import PlannedTable
+from lakebed.query.request import Engine, QueryRequest
 from lakebed.settings import WriteSettings
 from lakebed.tables.statements import COMMIT_RETRIES, PARALLEL_READS, write_properties
 
@@ -34,6 +37,9 @@ COLUMNS = (
     "year INT, line_code INT, geo_fips STRING, measure INT, value DOUBLE, geo_name STRING, note"
     " STRING"
 )
+NEEDED = ("year", "line_code", "geo_fips", "measure", "value")  # that queries name
+LAYOUT = "by_county"
+STALE = "year = 2013 AND line_code = 3"  # rows of one of ten batches
 SMALL_GROUPS = 1024 * 1024  # bytes of a row group, as in Lakebed's sorted tables
 
 
@@ -46,7 +52,8 @@ class Shape:
     states: int = 50
     counties: int = 40  # in a state
     measures: int = 25
-    samples: int = 7
+    samples: int = 9
+    spark_samples: int = 5
     builds: int = 3
 
     @property
@@ -63,7 +70,10 @@ class Shape:
         return self.years * self.lines
 
 
-QUICK = Shape(years=4, lines=10, states=10, counties=20, measures=10, samples=2, builds=1)
+QUICK = Shape(
+    years=4, lines=10, states=10, counties=20, measures=10, samples=3, spark_samples=1, builds=1
+)
+Times = dict[tuple[Engine, str], dict[str, float]]  # milliseconds by way, of each engine and query
 
 
 def queries(shape: Shape) -> dict[str, str]:
@@ -197,9 +207,7 @@ def in_turns(
     taken: dict[str, list[float]] = {way.name: [] for way in ways}
     for _ in range(samples):
         for way, text in texts.items():
-            taken[way.name].append(
-                timed_ms(partial(ask, lake, engine, text, layouts=way.layouts))
-            )
+            taken[way.name].append(timed_ms(partial(ask, lake, engine, text, layouts=way.layouts)))
     return taken
 
 
@@ -247,3 +255,169 @@ def scans_of(table: PlannedTable) -> list[Scan]:
     if table.layout is None:
         return [table.scan] if table.scan else []
     return [scan for scan in (table.layout.scan, table.layout.rest) if scan]
+
+
+def choosing(lake: Lake, shape: Shape, *, rounds: int) -> dict[str, float]:
+    """What layouts add to the planning of queries, and all planning: 95th percentiles."""
+    more, whole = [], []
+    for sql in queries(shape).values():
+        text = sql.format(table=f"gold.{SOURCE}")
+        on, off = (
+            partial(lake.queries.plan, QueryRequest(text, namespace="bench", layouts=layouts))
+            for layouts in (True, False)
+        )
+        pairs = [(timed_ms(on), timed_ms(off)) for _ in range(rounds + 1)][1:]
+        usual = median(without for _, without in pairs)
+        more += [max(with_layouts - usual, 0.0) for with_layouts, _ in pairs]
+        whole += [with_layouts for with_layouts, _ in pairs]
+    return {"choose_p95_ms": percentile(more), "plan_p95_ms": percentile(whole)}
+
+
+def percentile(values: Sequence[float], share: float = 0.95) -> float:
+    return round(sorted(values)[min(int(share * len(values)), len(values) - 1)], 2)
+
+
+# -- building
+
+
+def builds(lake: Lake, shape: Shape) -> dict[str, list[float]]:
+    """Seconds of a layout's build, and of a bare job that writes the same files, in turns after one
+    of each; the last layout stays.
+    """
+    taken: dict[str, list[float]] = {"layout": [], "bare": []}
+    for number in range(shape.builds + 1):
+        add_layout(lake, anew=number > 0)
+        works = {"layout": lambda: build_layout(lake), "bare": lambda: build_bare(lake)}
+        for name in works if number % 2 else reversed(works):
+            if name == "bare":
+                create_bare(lake)
+            seconds = timed_ms(works[name]) / 1000
+            print(f"build {number}: {name} {seconds:.2f} s", flush=True)
+            if number:
+                taken[name].append(round(seconds, 2))
+    return taken
+
+
+def add_layout(lake: Lake, *, anew: bool) -> None:
+    if anew:
+        lake.layouts.drop(f"bench.gold.{SOURCE}", LAYOUT)
+    lake.layouts.add(
+        f"bench.gold.{SOURCE}",
+        name=LAYOUT,
+        partition_by=["truncate(2, geo_fips)"],
+        sort_by=["geo_fips"],
+        batch_by=["year"],
+    )
+
+
+def build_layout(lake: Lake) -> None:
+    lake.layouts.build(f"bench.gold.{SOURCE}")
+
+
+def create_bare(lake: Lake) -> None:
+    create(lake, BARE, "truncate(2, geo_fips), year", sort="geo_fips")
+
+
+def build_bare(lake: Lake) -> None:
+    lake.spark.table(f"lake.bench.gold.{SOURCE}").writeTo(f"lake.bench.gold.{BARE}").append()
+
+
+# -- what counts
+
+
+def speedup(times: Times, engine: Engine, query: str, slow: str, fast: str) -> float:
+    found = times[engine, query]
+    return round(found[slow] / found[fast], 2)
+
+
+def worst_slowdown(*measurements: Times) -> dict[str, Any]:
+    """The query that layouts slow down most. Below 100 ms, 10 ms more are nothing."""
+    ratios = [
+        (_slowdown(found["off"], found[on]), f"{engine} {query} {on}")
+        for times in measurements
+        for (engine, query), found in times.items()
+        for on in found.keys() - {"off"}
+    ]
+    ratio, where = max(ratios)
+    return {"ratio": round(ratio, 3), "where": where}
+
+
+def _slowdown(off: float, on: float) -> float:
+    return 1.0 if off < 100 and on - off <= 10 else on / off
+
+
+def results(lake: Lake, shape: Shape) -> dict[str, Any]:
+    make_tables(lake, shape)
+    places = {"off": SOURCE, "sorted": SORTED, "z_ordered": Z_ORDERED, "by_year": BY_YEAR}
+    tables = [Way(name, table) for name, table in places.items()]
+    apart = measured(lake, shape, tables, "tables")
+    built = builds(lake, shape)
+    layouts = [Way("off"), Way("layout", layouts=True)]
+    fresh = measured(lake, shape, layouts, "layout")
+    read = sizes(lake, shape, [*tables, layouts[1]])
+    chosen = choosing(lake, shape, rounds=10 if shape == QUICK else 40)
+    lake.spark.sql(f"UPDATE lake.bench.gold.{SOURCE} SET note = 'revised' WHERE {STALE}")
+    hybrid = [Way("off"), Way("hybrid", layouts=True)]
+    stale = measured(lake, shape, hybrid, "hybrid")
+    for query, found in sizes(lake, shape, hybrid[1:]).items():
+        read[query] |= found
+    return counted(apart, fresh, stale, read, built) | chosen
+
+
+def counted(
+    apart: Times, fresh: Times, stale: Times, read: dict[str, Any], built: dict[str, list[float]]
+) -> dict[str, Any]:
+    county = read["county"]
+    by_duckdb, by_spark = (
+        speedup(fresh, engine, "county", "off", "layout") for engine in ("duckdb", "spark")
+    )
+    worst = worst_slowdown(fresh, stale)
+    return {
+        "county_bytes_ratio": round(county["off"]["needed"] / county["layout"]["needed"], 1),
+        "county_duckdb_speedup": by_duckdb,
+        "county_spark_speedup": by_spark,
+        "hybrid_gain_kept": gain_kept(fresh, stale, "duckdb"),
+        "hybrid_gain_kept_spark": gain_kept(fresh, stale, "spark"),
+        "worst_slowdown": worst["ratio"],
+        "worst_slowdown_of": worst["where"],
+        "sorted_in_place_speedup": speedup(apart, "duckdb", "county", "off", "sorted"),
+        "z_ordered_speedup": speedup(apart, "duckdb", "county", "off", "z_ordered"),
+        "by_year_sorted_speedup": speedup(apart, "duckdb", "county", "off", "by_year"),
+        "build_vs_bare_spark": round(median(built["layout"]) / median(built["bare"]), 3),
+        "reads": read,
+        "samples": {
+            "build_s": built,
+            "ms": {
+                title: {" ".join(key): found for key, found in times.items()}
+                for title, times in (("tables", apart), ("layout", fresh), ("hybrid", stale))
+            },
+        },
+    }
+
+
+def gain_kept(fresh: Times, stale: Times, engine: Engine) -> float:
+    """How much of a layout's gain is left when one of ten batches is stale."""
+    before, after = fresh[engine, "county"], stale[engine, "county"]
+    gain = before["off"] - before["layout"]
+    return round((after["off"] - after["hybrid"]) / max(gain, 0.001), 3)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--quick", action="store_true", help="80,000 rows in 40 files, few samples")
+    shape = QUICK if parser.parse_args().quick else Shape()
+    with tempfile.TemporaryDirectory(prefix="lakebed-bench-") as name:
+        folder = Path(name) / "lake"
+        create_lake(folder, settings={"spark": {"memory": "4g"}})
+        with open_lake(folder) as lake:
+            found = results(lake, shape)
+    machine = {
+        "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 1),
+        "python": platform.python_version(),
+    }
+    print(json.dumps({**found, "rows": shape.rows, "files": shape.files, "machine": machine}))
+
+
+if __name__ == "__main__":
+    main()
