@@ -48,7 +48,7 @@ def test_a_table_without_a_pipeline_gets_a_command() -> None:
     assert found.config == ()
     assert found.commands == (
         "lakebed layout add bea.gold.income --name by_geo_fips_2 --partition-by"
-        ' "truncate(2, geo_fips)" --sort-by "geo_fips" --batch-by "year"',
+        ' "truncate(2, geo_fips)" --sort-by geo_fips --batch-by year',
     )
 
 

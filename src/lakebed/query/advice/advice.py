@@ -138,9 +138,15 @@ def _to_write(
         lines = [f"    {key}: {_listed(given)}" for key, given in listed.items() if given]
         return ("layouts:", f"  - name: {name}", *lines), ()
     options = (
-        f'--{key.replace("_", "-")} "{", ".join(given)}"' for key, given in listed.items() if given
+        f"--{key.replace('_', '-')} {_quoted(one)}"
+        for key, given in listed.items()
+        for one in given
     )
     return (), (" ".join((f"lakebed layout add {table.table} --name {name}", *options)),)
+
+
+def _quoted(text: str) -> str:
+    return text if text.isidentifier() else f'"{text}"'
 
 
 def _sorted_in_place(
