@@ -8,7 +8,7 @@ from lakebed.query.advice.figures import ColumnFigures
 from lakebed.query.engine import ReadRequest, TableReader
 from lakebed.query.layouts.arms import restricted
 from lakebed.query.lazy.selection import TableSelection
-from lakebed.query.planning.plan import PinnedTable
+from lakebed.query.planning.plan import PinnedTable, PlannedTable, ReadTarget
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,14 +38,12 @@ def _batches(
     pinned: PinnedTable, scan: Scan, names: tuple[str, ...], reader: TableReader
 ) -> "Iterator[pa.RecordBatch]":
     selection = TableSelection(pinned, names)
-    if not scan.plain:  # then files cannot be read one by one
-        yield from reader.batches(
-            selection, scan, ReadRequest(names, limit=_FILES * _ROWS), memory=None
-        )
-        return
-    for file in spread(scan.files, _FILES):
-        part = restricted(scan, [file])
-        yield from reader.batches(selection, part, ReadRequest(names, limit=_ROWS), memory=None)
+    # files of a scan that is not plain cannot be read one by one
+    parts = [restricted(scan, [file]) for file in spread(scan.files, _FILES)]
+    for part in parts if scan.plain else [scan]:
+        limit = _ROWS if scan.plain else _FILES * _ROWS
+        planned = PlannedTable(("", "", ""), ReadTarget(pinned), scan=part)
+        yield from reader.batches(selection, planned, ReadRequest(names, limit=limit), memory=None)
 
 
 def spread(items: Sequence[Any], count: int) -> list[Any]:
