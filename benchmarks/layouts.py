@@ -17,7 +17,7 @@ import platform
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -40,6 +40,7 @@ COLUMNS = (
 NEEDED = ("year", "line_code", "geo_fips", "measure", "value")  # that queries name
 LAYOUT = "by_county"
 STALE = "year = 2013 AND line_code = 3"  # rows of one of ten batches
+Clock = Callable[[], float]
 SMALL_GROUPS = 1024 * 1024  # bytes of a row group, as in Lakebed's sorted tables
 
 
@@ -56,6 +57,7 @@ class Shape:
     spark_samples: int = 5
     spark_queries: tuple[str, ...] = ()  # those that Spark is asked; none: all
     builds: int = 3
+    clock: Clock = time.perf_counter  # of what this process does: planning, and DuckDB
 
     @property
     def leaf(self) -> int:
@@ -179,10 +181,10 @@ def make_tables(lake: Lake, shape: Shape) -> None:
 # -- measuring
 
 
-def timed_ms(work: Callable[[], Any]) -> float:
-    started = time.perf_counter()
+def timed_ms(work: Callable[[], Any], clock: Clock = time.perf_counter) -> float:
+    started = clock()
     work()
-    return (time.perf_counter() - started) * 1000
+    return (clock() - started) * 1000
 
 
 def ask(lake: Lake, engine: Engine, sql: str, *, layouts: bool) -> Any:
@@ -203,7 +205,13 @@ class Way:
 
 
 def in_turns(
-    lake: Lake, ways: Sequence[Way], sql: str, engine: Engine, samples: int
+    lake: Lake,
+    ways: Sequence[Way],
+    sql: str,
+    engine: Engine,
+    *,
+    samples: int,
+    clock: Clock,
 ) -> dict[str, list[float]]:
     """Milliseconds of each way, after one round that compares the answers."""
     texts = {way: sql.format(table=f"gold.{way.table}") for way in ways}
@@ -217,7 +225,9 @@ def in_turns(
     taken: dict[str, list[float]] = {way.name: [] for way in ways}
     for _ in range(samples):
         for way, text in texts.items():
-            taken[way.name].append(timed_ms(partial(ask, lake, engine, text, layouts=way.layouts)))
+            taken[way.name].append(
+                timed_ms(partial(ask, lake, engine, text, layouts=way.layouts), clock)
+            )
     return taken
 
 
@@ -229,7 +239,8 @@ def measured(lake: Lake, shape: Shape, ways: Sequence[Way], title: str) -> Times
         for query, sql in queries(shape).items():
             if engine == "spark" and query not in (shape.spark_queries or queries(shape)):
                 continue
-            taken = in_turns(lake, ways, sql, engine, samples)
+            clock = shape.clock if engine == "duckdb" else time.perf_counter
+            taken = in_turns(lake, ways, sql, engine, samples=samples, clock=clock)
             found[engine, query] = taken
             told = {way: round(median(each), 1) for way, each in taken.items()}
             print(f"{title}, {engine}, {query}: {told}", flush=True)
@@ -280,7 +291,9 @@ def choosing(lake: Lake, shape: Shape, *, rounds: int) -> dict[str, float]:
             partial(lake.queries.plan, QueryRequest(text, namespace="bench", layouts=layouts))
             for layouts in (True, False)
         )
-        pairs = [(timed_ms(on), timed_ms(off)) for _ in range(rounds + 1)][1:]
+        pairs = [
+            (timed_ms(on, shape.clock), timed_ms(off, shape.clock)) for _ in range(rounds + 1)
+        ][1:]
         usual = median(without for _, without in pairs)
         more += [max(with_layouts - usual, 0.0) for with_layouts, _ in pairs]
         whole += [with_layouts for with_layouts, _ in pairs]
@@ -373,7 +386,7 @@ def results(lake: Lake, shape: Shape) -> dict[str, Any]:
     layouts = [Way("off"), Way("layout", layouts=True)]
     fresh = measured(lake, shape, layouts, "layout")
     read = sizes(lake, shape, [*tables, layouts[1]])
-    chosen = choosing(lake, shape, rounds=10 if shape == QUICK else 40)
+    chosen = choosing(lake, shape, rounds=shape.samples * 4)
     lake.spark.sql(f"UPDATE lake.bench.gold.{SOURCE} SET note = 'revised' WHERE {STALE}")
     hybrid = [Way("off"), Way("hybrid", layouts=True)]
     stale = measured(lake, shape, hybrid, "hybrid")
@@ -429,7 +442,14 @@ def gain_kept(fresh: Times, stale: Times, engine: Engine) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--quick", action="store_true", help="80,000 rows in 40 files, few samples")
-    shape = QUICK if parser.parse_args().quick else Shape()
+    parser.add_argument(
+        "--cpu",
+        action="store_true",
+        help="processor time of DuckDB and of planning: for a machine that is busy otherwise",
+    )
+    given = parser.parse_args()
+    clock = time.process_time if given.cpu else time.perf_counter
+    shape = replace(QUICK if given.quick else Shape(), clock=clock)
     with tempfile.TemporaryDirectory(prefix="lakebed-bench-") as name:
         folder = Path(name) / "lake"
         create_lake(folder, settings={"spark": {"memory": "4g"}})
@@ -440,7 +460,7 @@ def main() -> None:
         "load": round(os.getloadavg()[0], 1),
         "python": platform.python_version(),
     }
-    print(json.dumps({**found, "rows": shape.rows, "files": shape.files, "machine": machine}))
+    print(json.dumps({**found, "rows": shape.rows, "clock": clock.__name__, "machine": machine}))
 
 
 if __name__ == "__main__":
