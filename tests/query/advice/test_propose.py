@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 
-from lakebed.query.advice.figures import ColumnFigures, PatternFigures, TableFigures
-from lakebed.query.advice.propose import Proposal, propose
+from lakebed.query.advice.figures import PatternFigures, TableFigures, ValueFigures
+from lakebed.query.advice.propose import ArrangementProposal, propose
 from lakebed.query.advice.workload import Comparing, ReadPattern
 
 MB = 1024 * 1024
-COUNTY = ColumnFigures("geo_fips", 2_000, prefixes={1: 6, 2: 50, 3: 60, 4: 250, 5: 2_000})
-ID = ColumnFigures("id", 20_000_000)
-YEAR = ColumnFigures("year", 10)
-COUNTRY = ColumnFigures("country", 30, prefixes={1: 18, 2: 30})
+COUNTY = ValueFigures("geo_fips", 2_000, prefixes={1: 6, 2: 50, 3: 60, 4: 250, 5: 2_000})
+ID = ValueFigures("id", 20_000_000)
+YEAR = ValueFigures("year", 10)
+COUNTRY = ValueFigures("country", 30, prefixes={1: 18, 2: 30})
 
 
 def reads(
@@ -61,12 +61,12 @@ def by_year_only(*patterns: PatternFigures) -> TableFigures:
     )
 
 
-def only(proposals: tuple[Proposal, ...]) -> Proposal:
+def only(proposals: tuple[ArrangementProposal, ...]) -> ArrangementProposal:
     (one,) = proposals
     return one
 
 
-def fields(proposal: Proposal) -> list[str]:
+def fields(proposal: ArrangementProposal) -> list[str]:
     return [str(field) for field in proposal.arranged.partition_by]
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 from lakebed.query.advice.estimate import Arranged
 from lakebed.query.advice.figures import TableFigures
 from lakebed.query.advice.judge import Judgement
-from lakebed.query.advice.propose import Proposal
+from lakebed.query.advice.propose import ArrangementProposal
 from lakebed.query.advice.workload import LogCoverage
 
 AdviceKind = Literal["layout", "sort_in_place", "no_pruning_gain", "unused", "costs_more"]
@@ -49,7 +49,7 @@ class AdviceReport:
 
 
 def proposed(
-    proposal: Proposal, table: TableFigures, *, taken: Collection[str], stored: int
+    proposal: ArrangementProposal, table: TableFigures, *, taken: Collection[str], stored: int
 ) -> LayoutAdvice:
     """Advice from a proposal; `taken` are names of layouts, `stored` the bytes of all of them."""
     arranged = proposal.arranged
@@ -93,7 +93,7 @@ def judged(judgement: Judgement, table: TableFigures, *, stored: int) -> LayoutA
     )
 
 
-def _why(arranged: Arranged, proposal: Proposal, table: TableFigures) -> str:
+def _why(arranged: Arranged, proposal: ArrangementProposal, table: TableFigures) -> str:
     column = proposal.column
     if arranged.in_place:
         return (

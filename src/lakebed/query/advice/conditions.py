@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from lakebed.ports import And, Comparison, IsNull, Predicate, StartsWith
-from lakebed.query.advice.figures import ColumnFigures
+from lakebed.query.advice.figures import ValueFigures
 from lakebed.query.advice.sample import SampledRow
 from lakebed.query.advice.workload import Comparing, ReadPattern
 
@@ -13,7 +13,7 @@ from lakebed.query.advice.workload import Comparing, ReadPattern
 class TypicalConditions:
     """What reads of a table may have asked."""
 
-    columns: Mapping[str, ColumnFigures]  # by name in lower case
+    columns: Mapping[str, ValueFigures]  # by name in lower case
     rows: Sequence[SampledRow]
 
     def predicates(

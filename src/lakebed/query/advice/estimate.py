@@ -7,9 +7,9 @@ from lakebed.query.advice.figures import (
     OPEN_COST,
     ROW_GROUP,
     TARGET_FILE,
-    ColumnFigures,
     PatternFigures,
     TableFigures,
+    ValueFigures,
 )
 from lakebed.query.advice.workload import Comparing
 from lakebed.tables.arrangement import PartitionField, arrangement_of
@@ -29,7 +29,7 @@ class Arranged:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class ReadEstimate:
     """What a read of an arrangement takes."""
 
     files: float
@@ -53,7 +53,7 @@ def leaf_size(arranged: Arranged, table: TableFigures) -> float:
     return table.bytes / max(parts, 1)
 
 
-def estimate(arranged: Arranged, pattern: PatternFigures, table: TableFigures) -> Estimate:
+def estimate(arranged: Arranged, pattern: PatternFigures, table: TableFigures) -> ReadEstimate:
     """What reads of a pattern would take, if rows are spread evenly."""
     if arranged.in_place:
         hit, parts = pattern.partitions, table.partitions
@@ -67,7 +67,7 @@ def estimate(arranged: Arranged, pattern: PatternFigures, table: TableFigures) -
         hit = pattern.batches * within * math.prod(shares)
         parts = table.batches * within
     files, groups = _in_leaf(arranged, pattern, table)
-    return Estimate(hit * files, pattern.needed_in_all * hit / max(parts, 1) * groups)
+    return ReadEstimate(hit * files, pattern.needed_in_all * hit / max(parts, 1) * groups)
 
 
 def _in_leaf(
@@ -104,7 +104,7 @@ def _all_fields(arranged: Arranged, table: TableFigures) -> tuple[PartitionField
     return (*arranged.partition_by, *(PartitionField(column=name) for name in table.batch_by))
 
 
-def _selected(column: ColumnFigures, comparing: Comparing) -> float:
+def _selected(column: ValueFigures, comparing: Comparing) -> float:
     """The share of rows that fulfil a condition."""
     if comparing == "point":
         return 1 / max(column.distinct, 1)

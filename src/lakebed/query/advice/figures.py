@@ -11,7 +11,7 @@ OPEN_COST = 256 * 1024  # bytes that could be read while a file is opened
 
 
 @dataclass(frozen=True)
-class ColumnFigures:
+class ValueFigures:
     """The values of a column, as a sample tells. `prefixes`: how many beginnings of so many
     characters its texts have; empty for other types.
     """
@@ -59,7 +59,7 @@ class TableFigures:
     partitions: int
     batch_by: tuple[str, ...]
     batches: int
-    columns: Mapping[str, ColumnFigures]  # of conditions, by name in lower case
+    columns: Mapping[str, ValueFigures]  # of conditions, by name in lower case
     patterns: tuple[PatternFigures, ...]
     has_pipeline: bool = False
 

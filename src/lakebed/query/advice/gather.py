@@ -9,7 +9,7 @@ from lakebed.derived.checks import only_reorders
 from lakebed.derived.labels import FileLabels
 from lakebed.ports import Predicate, Scan, ScanFile, Scans, TableMetadata
 from lakebed.query.advice.conditions import TypicalConditions
-from lakebed.query.advice.figures import ColumnFigures, PatternFigures, TableFigures
+from lakebed.query.advice.figures import PatternFigures, TableFigures, ValueFigures
 from lakebed.query.advice.judge import PresentLayout
 from lakebed.query.advice.sample import SampledRow, column_figures, typical_rows
 from lakebed.query.advice.workload import ReadPattern, TableWorkload
@@ -160,7 +160,7 @@ class Gathering:
         return 1 if None in labels else len(labels)
 
 
-def _column_figures(table: AdvisedTable) -> Iterator[tuple[str, ColumnFigures]]:
+def _column_figures(table: AdvisedTable) -> Iterator[tuple[str, ValueFigures]]:
     """The columns of conditions, by their names in lower case."""
     asked = {name for pattern in table.workload.patterns for name, _ in pattern.conditions}
     for column in table.pinned.columns:

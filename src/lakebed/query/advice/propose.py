@@ -5,8 +5,8 @@ or layouts. Pure.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from lakebed.query.advice.estimate import Arranged, Estimate, estimate, leaf_size
-from lakebed.query.advice.figures import ColumnFigures, PatternFigures, TableFigures
+from lakebed.query.advice.estimate import Arranged, ReadEstimate, estimate, leaf_size
+from lakebed.query.advice.figures import PatternFigures, TableFigures, ValueFigures
 from lakebed.tables.arrangement import PartitionField
 
 MARGIN = 0.8  # what is more trouble must cost at most so much of what is less
@@ -19,7 +19,7 @@ _BUCKETS = (4, 8, 16, 32, 64, 128, 256)
 
 
 @dataclass(frozen=True)
-class Proposal:
+class ArrangementProposal:
     """An arrangement, and what it changes for the reads that gain by it: on average, before and
     then.
     """
@@ -27,8 +27,8 @@ class Proposal:
     arranged: Arranged
     column: str
     reads: int
-    before: Estimate
-    then: Estimate
+    before: ReadEstimate
+    then: ReadEstimate
     saved: int  # bytes of needed columns, over all reads of the log
 
     @property
@@ -37,9 +37,9 @@ class Proposal:
         return self.before.cost / max(self.then.cost, 1)
 
 
-def propose(table: TableFigures) -> tuple[Proposal, ...]:
+def propose(table: TableFigures) -> tuple[ArrangementProposal, ...]:
     """What would have paid for its build within the log, most valuable first."""
-    found: list[Proposal] = []
+    found: list[ArrangementProposal] = []
     while len(found) < _MOST:
         sorted_already = any(one.arranged.in_place for one in found)
         options = [_best(column, table, sorted_already) for column in _asked(table)]
@@ -52,7 +52,7 @@ def propose(table: TableFigures) -> tuple[Proposal, ...]:
     return tuple(found)
 
 
-def _gain(proposal: Proposal) -> float:
+def _gain(proposal: ArrangementProposal) -> float:
     return proposal.reads * (proposal.before.cost - proposal.then.cost)
 
 
@@ -64,7 +64,7 @@ def _asked(table: TableFigures) -> list[str]:
     return [name for name in names if name in table.columns and name not in apart]
 
 
-def _best(column: str, table: TableFigures, sorted_already: bool) -> Proposal | None:
+def _best(column: str, table: TableFigures, sorted_already: bool) -> ArrangementProposal | None:
     """The best arrangement for conditions on a column: the least trouble, unless more is clearly
     better.
     """
@@ -79,7 +79,7 @@ def _best(column: str, table: TableFigures, sorted_already: bool) -> Proposal | 
     return _proposal(best[1], column, table) if best else None
 
 
-def _ways(column: ColumnFigures, table: TableFigures) -> list[list[Arranged]]:
+def _ways(column: ValueFigures, table: TableFigures) -> list[list[Arranged]]:
     """The arrangements for a column, those of least trouble first."""
     name = column.name
     in_place = [] if _is_sorted_by(name, table) else [Arranged(sort_by=name, in_place=True)]
@@ -99,7 +99,7 @@ def _is_sorted_by(name: str, table: TableFigures) -> bool:
     return bool(table.sort_by) and table.sort_by[0].split()[0].casefold() == name.casefold()
 
 
-def _by_value(column: ColumnFigures, table: TableFigures) -> Iterator[PartitionField]:
+def _by_value(column: ValueFigures, table: TableFigures) -> Iterator[PartitionField]:
     """The column itself, or beginnings of its texts that conditions give."""
     compared = {dict(one.pattern.conditions).get(column.name.casefold()) for one in table.patterns}
     longest = column.usual_prefix if "prefix" in compared else _LONGEST_PREFIX
@@ -109,7 +109,7 @@ def _by_value(column: ColumnFigures, table: TableFigures) -> Iterator[PartitionF
     yield PartitionField(column=column.name)
 
 
-def _by_bucket(column: ColumnFigures) -> Iterator[PartitionField]:
+def _by_bucket(column: ValueFigures) -> Iterator[PartitionField]:
     for count in _BUCKETS:
         if count < column.distinct:
             yield PartitionField(column=column.name, transform="bucket", width=count)
@@ -117,7 +117,7 @@ def _by_bucket(column: ColumnFigures) -> Iterator[PartitionField]:
 
 def _gaining(
     arranged: Arranged, column: str, table: TableFigures
-) -> Iterator[tuple[PatternFigures, Estimate]]:
+) -> Iterator[tuple[PatternFigures, ReadEstimate]]:
     """The reads with a condition on the column that would use an arrangement."""
     for one in table.patterns:
         then = estimate(arranged, one, table)
@@ -135,23 +135,25 @@ def _remaining(arranged: Arranged, column: str, table: TableFigures) -> float:
     return sum(one.reads * gained.get(one.pattern, one.cost) for one in mine)
 
 
-def _proposal(arranged: Arranged, column: str, table: TableFigures) -> Proposal | None:
+def _proposal(arranged: Arranged, column: str, table: TableFigures) -> ArrangementProposal | None:
     gaining = list(_gaining(arranged, column, table))
     reads = sum(one.reads for one, _ in gaining)
     if not reads:
         return None
 
-    def average(estimates: list[tuple[int, Estimate]]) -> Estimate:
+    def average(estimates: list[tuple[int, ReadEstimate]]) -> ReadEstimate:
         files = sum(count * one.files for count, one in estimates) / reads
-        return Estimate(files, sum(count * one.needed for count, one in estimates) / reads)
+        return ReadEstimate(files, sum(count * one.needed for count, one in estimates) / reads)
 
-    before = average([(one.reads, Estimate(one.files, one.needed)) for one, _ in gaining])
+    before = average([(one.reads, ReadEstimate(one.files, one.needed)) for one, _ in gaining])
     then = average([(one.reads, estimated) for one, estimated in gaining])
     saved = int(reads * (before.needed - then.needed))
-    return Proposal(arranged, table.columns[column].name, reads, before, then, max(saved, 0))
+    return ArrangementProposal(
+        arranged, table.columns[column].name, reads, before, then, max(saved, 0)
+    )
 
 
-def _after(proposal: Proposal, table: TableFigures) -> TableFigures:
+def _after(proposal: ArrangementProposal, table: TableFigures) -> TableFigures:
     """The table as if a proposal had been followed."""
     gained = {
         one.pattern: then

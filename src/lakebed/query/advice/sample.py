@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lakebed.ports import Scan
-from lakebed.query.advice.figures import ColumnFigures
+from lakebed.query.advice.figures import ValueFigures
 from lakebed.query.engine import ReadRequest, TableReader
 from lakebed.query.layouts.arms import restricted
 from lakebed.query.lazy.selection import TableSelection
@@ -58,14 +58,14 @@ def typical_rows(rows: Sequence[SampledRow]) -> list[SampledRow]:
     return spread(rows, _TYPICAL)
 
 
-def column_figures(name: str, values: Iterable[Any], *, rows: int) -> ColumnFigures:
+def column_figures(name: str, values: Iterable[Any], *, rows: int) -> ValueFigures:
     """A column of a table with so many rows, from sampled values. If most of them are different,
     it is taken for one whose values do not repeat.
     """
     found = [value for value in values if value is not None]
     texts = {value for value in found if isinstance(value, str)}
     prefixes = {length: len({one[:length] for one in texts}) for length in _lengths(texts)}
-    return ColumnFigures(name, _distinct(found, rows), prefixes)
+    return ValueFigures(name, _distinct(found, rows), prefixes)
 
 
 def _lengths(texts: set[str]) -> range:
