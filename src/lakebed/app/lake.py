@@ -17,12 +17,12 @@ from lakebed.tables import Followers, Tables
 
 if TYPE_CHECKING:
     from lakebed.app.spark.workers import Workers
-    from lakebed.derived.layouts import Layouts
     from lakebed.kartothek.lake_noun import LakeDatasets
     from lakebed.landing import Zones
     from lakebed.pipelines import BuildResult, Pipelines, RunListener, RunPlan, Runs
     from lakebed.pipelines.options import RangeBound
     from lakebed.ports import RunRecord
+    from lakebed.query.advice.lake_noun import LakeLayouts
     from lakebed.query.cancellation import Cancellation
     from lakebed.query.lazy.table import LazyTable
     from lakebed.query.planning.explain import TableExplanation
@@ -49,9 +49,11 @@ class Lake(LakeUpkeep):
         return Pipelines(self._run_services)
 
     @cached_property
-    def layouts(self) -> "Layouts":
+    def layouts(self) -> "LakeLayouts":
         """Further arrangements of the lake's tables, which queries use by themselves."""
-        return self._layouts()
+        from lakebed.query.advice.lake_noun import LakeLayouts
+
+        return LakeLayouts(self._layout_services(), lambda: self.queries)
 
     @cached_property
     def zones(self) -> "Zones":

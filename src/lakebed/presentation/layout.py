@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from lakebed.derived.summary import LayoutSummary
     from lakebed.derived.verify import LayoutCheck
     from lakebed.names import TableName
+    from lakebed.query.advice.advice import AdviceReport
 
 
 def layouts_json(found: "Sequence[LayoutSummary]") -> list[dict[str, Any]]:
@@ -44,3 +45,8 @@ def checks_json(found: "Sequence[LayoutCheck]") -> list[dict[str, Any]]:
 def dropped_layout_json(table: "TableName", name: str) -> dict[str, Any]:
     """A layout that is gone."""
     return {"table": str(table), "name": name}
+
+
+def advice_json(report: "AdviceReport") -> dict[str, Any]:
+    """Advice on layouts, and what of the query log it is founded on."""
+    return fields_of(report)
