@@ -155,6 +155,7 @@ def test_a_bad_file_fails_its_batch_is_named_and_others_go_on(income: SourceLake
     income.ran()
     before = income.rows(NAME)
     (income.source / "CUT_2019_A.json").write_text('{"GeoFips": "01", "value": ')
+    (income.source / "CUT_2018_A.json").write_text('{"GeoFips": "01", "value": ')  # alone
     income.put_values("CLASH_2020_A", "many")
     income.put_values("FINE_2021_A", 5)
     income.put_values("ODD_NaN_A", 5)
@@ -163,14 +164,16 @@ def test_a_bad_file_fails_its_batch_is_named_and_others_go_on(income: SourceLake
     told = {batch.label: (batch.state, batch.error) for batch in record.batches}
     assert told["year=2021"] == ("success", "")
     assert "downloads/ODD_NaN_A.json: 'NaN' is not a value of type int" in told["year=NaN"][1]
-    assert "downloads/CUT_2019_A.json" in told["year=2019"][1]
+    for year in (2018, 2019):
+        bad = f"downloads/CUT_{year}_A.json"
+        assert f"{bad}: 1 of 1 rows does not fit" in told[f"year={year}"][1]
     assert "downloads/CLASH_2020_A.json" in told["year=2020"][1]
-    assert "3 of 4 batches failed" in record.error["what"]
+    assert "4 of 5 batches failed" in record.error["what"]
     assert all(name in record.error["what"] for name in ("CUT_2019_A", "CLASH_2020_A", "NaN"))
     rows = income.rows(NAME)
     assert [row for row in rows if row["year"] != 2021] == before
     assert income.refs(NAME) == {"main"}
-    for bad in ("CUT_2019_A", "CLASH_2020_A", "ODD_NaN_A"):
+    for bad in ("CUT_2018_A", "CUT_2019_A", "CLASH_2020_A", "ODD_NaN_A"):
         (income.source / f"{bad}.json").unlink()
     assert income.ran() == {}  # their files are again what the table was made from
     income.check()

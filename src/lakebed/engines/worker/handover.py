@@ -13,7 +13,10 @@ from lakebed.engines.worker.places import WorkerPlace, private_folder, runtime_f
 from lakebed.errors import WorkerUnavailable
 
 _COMMANDS = {"run", "build", "retry", "preview", "test", "care"}
-_OF_TABLES = {"execute", "write", "diff"}
+_BY_NOUN = {
+    "table": {"execute", "write", "diff", "migrate", "adopt"},
+    "kartothek": {"import", "export"},
+}
 _SETTINGS_FILE = "lakebed.yaml"
 
 
@@ -36,8 +39,8 @@ def needs_spark(arguments: Sequence[str]) -> bool:
     if "--no-worker" in arguments or "--help" in arguments or "-h" in arguments:
         return False
     words = _words(arguments)
-    if words[:1] == ["table"]:
-        return len(words) > 1 and words[1] in _OF_TABLES
+    if words and (verbs := _BY_NOUN.get(words[0])):
+        return len(words) > 1 and words[1] in verbs
     if words[:1] == ["query"]:
         return "--engine=spark" in arguments or _value(arguments, "--engine") == "spark"
     return bool(words) and words[0] in _COMMANDS

@@ -18,7 +18,8 @@ def send(to: socket.socket, message: dict[str, Any], files: Sequence[int] = ()) 
     text = json.dumps(message).encode()
     packed = _HEAD.pack(len(text)) + text
     sent = socket.send_fds(to, [packed], list(files)) if files else 0
-    to.sendall(packed[sent:])
+    if rest := packed[sent:]:  # to send nothing fails, too, if the other side has answered and gone
+        to.sendall(rest)
 
 
 def receive(source: socket.socket) -> tuple[dict[str, Any], list[int]] | None:

@@ -68,7 +68,7 @@ def corrupt_records(session: "SparkSession", groups: Sequence[FileGroup]) -> dic
         frame = _permissive(session, group, group.columns)
         # Every column is selected: Spark finds faults only in columns that it parses.
         parsed = f.xxhash64(
-            *(f.col(spark_identifier(column.name)).isNull() for column in group.columns)
+            *(f.col(spark_identifier(name)).isNull() for name in _parsed(group.columns))
         ).alias("parsed")
         record = f.substring(f.make_valid_utf8(CORRUPT), 1, _LONGEST_RECORD).alias("record")
         broken = frame.select(_file_path(frame), record, parsed).filter("record IS NOT NULL")
@@ -165,7 +165,7 @@ def _permissive(session: "SparkSession", group: FileGroup, columns: Sequence[Fie
     session.conf.set("spark.sql.csv.parser.columnPruning.enabled", "false")
     corrupt = Field(CORRUPT, "string")
     reader = reader_of(session, group).option("mode", "PERMISSIVE")
-    if group.nulls:
+    if group.nulls and columns:
         return with_nulls(
             load(reader.schema(as_texts([*columns, corrupt])), group),
             group,
@@ -174,6 +174,11 @@ def _permissive(session: "SparkSession", group: FileGroup, columns: Sequence[Fie
         )
     schema = columns_text([*(columns or [Field(_NONE, "string")]), corrupt])
     return load(reader.schema(schema), group)
+
+
+def _parsed(columns: Sequence[Field]) -> list[str]:
+    """The names of the columns of such a frame."""
+    return [column.name for column in columns] or [_NONE]
 
 
 def _parquet(session: "SparkSession", group: FileGroup) -> "DataFrame":
