@@ -65,6 +65,7 @@ def test_only_what_has_changed_is_built_and_the_rest_is_stamped(lake: Lake) -> N
     assert (done.built, done.removed, done.complete) == (0, 2, True)
     assert set(income.stamps) == {"year=2019", "year=2020"}
     income.check()
+    assert all(check.ok for check in lake.layouts.verify(income.table))
 
 
 def test_what_others_write_into_a_table_counts_and_rewriting_its_files_does_not(lake: Lake) -> None:
@@ -143,6 +144,7 @@ def test_columns_that_a_table_gains_are_added_and_other_changes_make_a_layout_an
     assert income.state.state == "SCHEMA_DRIFT"
     done = income.build()
     assert (done.built, done.complete, income.layout.table) == (0, True, hidden)
+    assert income.state.state == "fresh"
     assert income.commits == commits
     income.sql(f"INSERT INTO {income.table.spark} VALUES ('n', 2019, 'x', 7, named_struct('a', 1))")
     assert income.build().built == 1
@@ -277,7 +279,7 @@ def test_layouts_follow_their_table_by_its_uuid(lake: Lake) -> None:
     income.check()
 
     clone = lake.tables.clone(income.table, "shop.silver.cloned")
-    assert DERIVED_TABLES in lake.tables.describe(clone).properties
+    assert DERIVED_TABLES not in lake.tables.describe(clone).properties
     assert find_layouts(lake.tables.describe(clone), lake.stores.catalog) == ()
     assert lake.layouts.list(clone) == ()
     lake.layouts.add(clone, partition_by="geo")
