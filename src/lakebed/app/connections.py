@@ -18,6 +18,8 @@ from lakebed.tables import TablePlacement, TableServices
 
 if TYPE_CHECKING:
     from lakebed.care import CareServices
+    from lakebed.derived.building.services import LayoutServices
+    from lakebed.derived.layouts import Layouts
     from lakebed.engines.types import IcebergCatalog, SparkSession
     from lakebed.pipelines import RunServices
     from lakebed.ports import Compute, ConsumedFile, WarmSpark
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from lakebed.tables.migration.services import MigrationServices
 
 Report = Callable[[str], None]
-_NOUNS = ("tables", "pipelines", "zones", "runs", "followers")
+_NOUNS = ("tables", "pipelines", "layouts", "zones", "runs", "followers")
 _BUILT_ON_STORES = (*_NOUNS, "_placement", "_table_services", "_run_services")
 
 
@@ -97,6 +99,18 @@ class Connections:
             stores.reach, stores.snapshots, stores.care, declared=declared, watch=self.watch
         )
 
+    def _layout_services(self) -> "LayoutServices":
+        from lakebed.derived.building.services import LayoutServices
+        from lakebed.pipelines import Pipelines
+
+        declared = Pipelines(self._run_services).layouts_of
+        return LayoutServices(
+            self._table_services,
+            scans=lambda: self.stores.scans,
+            declared=declared,
+            watch=self.watch,
+        )
+
     def _requeue(self, files: "Sequence[ConsumedFile]") -> None:
         from lakebed.landing import requeue_files
 
@@ -119,7 +133,13 @@ class Connections:
             cancel=self._cancel,
             own_spark=self._given_session is None and self.settings.spark.has_own_functions_only,
             environment=self._environment,
+            layouts=self._layouts,
         )
+
+    def _layouts(self) -> "Layouts":
+        from lakebed.derived.layouts import Layouts
+
+        return Layouts(self._layout_services())
 
     def _compute(self, run_id: str) -> "Compute":
         from lakebed.engines.spark import SparkCompute, Staging, another_session, close_session
@@ -151,7 +171,13 @@ class Connections:
 
         runs = self._run_services
         return care_services(
-            self.root, self.settings, self.stores, runs, self._environment, watch=self.watch
+            self.root,
+            self.settings,
+            self.stores,
+            runs,
+            self._environment,
+            watch=self.watch,
+            layouts=self._layouts,
         )
 
     @cached_property

@@ -17,6 +17,7 @@ from lakebed.tables import Followers, Tables
 
 if TYPE_CHECKING:
     from lakebed.app.spark.workers import Workers
+    from lakebed.derived.layouts import Layouts
     from lakebed.kartothek.lake_noun import LakeDatasets
     from lakebed.landing import Zones
     from lakebed.pipelines import BuildResult, Pipelines, RunListener, RunPlan, Runs
@@ -46,6 +47,11 @@ class Lake(LakeUpkeep):
         from lakebed.pipelines import Pipelines
 
         return Pipelines(self._run_services)
+
+    @cached_property
+    def layouts(self) -> "Layouts":
+        """Further arrangements of the lake's tables, which queries use by themselves."""
+        return self._layouts()
 
     @cached_property
     def zones(self) -> "Zones":

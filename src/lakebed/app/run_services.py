@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lakebed.app.stores import Stores
 from lakebed.errors import BadSettings, LakebedError
@@ -11,6 +12,9 @@ from lakebed.pipelines import RunServices
 from lakebed.ports import Compute, Files, LocalSession
 from lakebed.settings import DATA, SETTINGS_FILE, Root, Settings, cache_folder, logs_folder
 from lakebed.tables import TablePlacement
+
+if TYPE_CHECKING:
+    from lakebed.derived.layouts import Layouts
 
 
 def open_run_services(
@@ -22,6 +26,7 @@ def open_run_services(
     holder: str,
     own_spark: bool,
     environment: Mapping[str, str],
+    layouts: "Callable[[], Layouts]",
 ) -> RunServices:
     """The services of a lake's runs.
 
@@ -43,6 +48,7 @@ def open_run_services(
         snapshots=lambda: stores.snapshots,
         own_spark=own_spark,
         elsewhere=partial(_elsewhere, settings, root),
+        layouts=layouts,
     )
 
 

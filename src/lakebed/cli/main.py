@@ -23,6 +23,7 @@ from lakebed.cli import (
 )
 from lakebed.cli.demo import command as demo
 from lakebed.cli.kartothek import noun as kartothek
+from lakebed.cli.layout import noun as layout
 from lakebed.cli.output.help import load_help
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import (
@@ -78,7 +79,7 @@ for commands in (
     *(init, doctor, ls, demo),
     *(run, preview, runs, lineage, pipeline),
     *(query, sql, query_log),
-    *(table, zone, followers, care, fsck, backup, kartothek, worker),
+    *(table, layout, zone, followers, care, fsck, backup, kartothek, worker),
 ):
     commands.add_to(app)
 

@@ -69,8 +69,8 @@ def compare_batches(
     """Which batches are fresh, for a source as of its present snapshot."""
     try:
         labels = FileLabels(source.columns, layout.spec.batch_columns)
-    except KeyError:  # the source has lost a batch column
-        return Freshness(stale=dict.fromkeys(states.batches, "drift"))
+    except KeyError:  # a batch column was renamed or dropped
+        return _all_stale(states, "drift")
     schema, changed = columns_digest(source), _Changed(changes, labels)
 
     def reason(state: BatchState) -> StaleReason | None:
@@ -93,6 +93,11 @@ def compare_batches(
     covered = layout.covers
     unchanged = covered is not None and changed.nothing_since(covered)
     return Freshness(frozenset(found.keys() - stale.keys()), stale, unchanged)
+
+
+def _all_stale(states: BatchStates, why: StaleReason) -> Freshness:
+    reason: StaleReason = "tainted" if states.foreign else why
+    return Freshness(stale=dict.fromkeys(states.batches or ("",), reason))
 
 
 @dataclass(frozen=True)

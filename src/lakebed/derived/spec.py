@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -26,13 +27,18 @@ _PARTITION = ("partition", "partitions")
 
 
 def _as_list(given: Any) -> Any:
-    return [given] if isinstance(given, str) else given
+    """Accepts `a, bucket(8, b)`, in a list, too."""
+    if isinstance(given, str):
+        return [part.strip() for part in re.split(r",(?![^(]*\))", given) if part.strip()]
+    if isinstance(given, list | tuple):
+        return [
+            part for one in given for part in (_as_list(one) if isinstance(one, str) else [one])
+        ]
+    return given
 
 
 def _as_names(given: Any) -> Any:
-    if isinstance(given, str):
-        return [part.strip() for part in given.split(",") if part.strip()]
-    return given
+    return _as_list(given)
 
 
 def _sorted_so(terms: tuple[str, ...]) -> tuple[str, ...]:

@@ -6,8 +6,10 @@ import socket
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lakebed.derived.checks import DeclaredLayouts
 from lakebed.errors import LakebedError
 from lakebed.names import TableName
+from lakebed.pipelines.definition.spec import declared_layouts
 from lakebed.pipelines.lineage.lineage import ColumnLineage, Lineage
 from lakebed.pipelines.lineage.selected import columns_of_selected, lineage_of_selected
 from lakebed.pipelines.loading import LoadedPipelines, load_pipelines
@@ -100,6 +102,11 @@ class Pipelines:
             for spec in both
             if spec.config.arrangement.partition_by is not None
         )
+
+    def layouts_of(self, table: TableName) -> DeclaredLayouts | None:
+        """The layouts that a table's draft declares; None without a pipeline."""
+        spec = self.load().specs.get(table)
+        return declared_layouts(spec) if spec else None
 
     def retry(
         self, *, threads: int = 1, wait: float = 0.0, listener: RunListener | None = None

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from lakebed.derived.layouts import Layouts
 from lakebed.ports import (
     Compute,
     Files,
@@ -38,6 +39,12 @@ class RunServices:
     # files outside of the lake, and their root: of a bucket (s3://name), or of this machine (/)
     elsewhere: Callable[[str], tuple[Files, Root]] | None = None
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    layouts: Callable[[], Layouts] | None = None  # those of the lake's tables
+
+    @property
+    def builds_layouts(self) -> bool:
+        """Whether whatever changes a table builds its layouts, too."""
+        return self.placement.settings.layouts.build == "inline"
 
     def source_store(self, store: str) -> tuple[Files, Root]:
         """The files that a source is among, and what their paths are relative to."""

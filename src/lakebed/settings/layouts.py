@@ -6,10 +6,17 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class LayoutSettings(BaseModel):
-    """When queries read layouts instead of tables."""
+    """When layouts are built, and when queries read them instead of tables."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    build: Literal["inline", "later"] = Field(
+        default="inline",
+        description=(
+            "inline: whatever changes a table builds its layouts then; later: the next care or"
+            " `layout build` does"
+        ),
+    )
     use: bool = Field(
         default=True, description="whether queries and lazy tables may read layouts at all"
     )

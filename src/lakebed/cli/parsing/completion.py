@@ -1,4 +1,4 @@
-"""Tab completion: names of tables, pipelines, zones and runs."""
+"""Tab completion: names of tables, layouts, pipelines, zones and runs."""
 
 import re
 from collections import Counter
@@ -70,3 +70,4 @@ all_pipelines = completes(
 )  # including unreadable drafts and deleted pipelines
 known_runs = completes(lambda lake: (record.run_id for record in lake.runs.list(limit=1000)))
 known_zones = completes(lambda lake: lake.zones.names())
+known_layouts = completes(lambda lake: lake.layouts.names())

@@ -32,7 +32,10 @@ _ONLY_WITH_SOURCE = ("format", "batch_partition_columns", "incremental_keys")
 
 
 def without_source(config: PipelineConfig) -> None:
-    """Raise `BadSource` for settings that mean something only with a source."""
+    """Raise `BadSource` for settings that mean something only with a source, or for a table."""
+    if config.alternate_partitions and config.materialized == "view":
+        what = "a view has no rows of its own, hence no layouts."
+        raise BadSource("alternate_partitions", what, "Declare them for the tables that it reads.")
     for name in _ONLY_WITH_SOURCE:
         if name in config.model_fields_set:
             raise BadSource(name, f"{name} goes with source, and there is none.")

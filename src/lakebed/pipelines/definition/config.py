@@ -182,7 +182,12 @@ class PipelineConfig(BaseModel):
         default=(), description="columns by which batches that are done are told; of the same"
     )
     alternate_partitions: Layouts = Field(
-        default=(), validation_alias=LAYOUTS, description="layouts of the same rows; not built yet"
+        default=(),
+        validation_alias=LAYOUTS,
+        description=(
+            "further layouts of the same rows, which queries use by themselves: `[{name: by_geo,"
+            " partition_by: [geo]}]`"
+        ),
     )
     max_retries: int = Field(
         default=0,

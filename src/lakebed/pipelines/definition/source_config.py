@@ -60,4 +60,11 @@ def _layouts(given: Any) -> Any:
     return [read_layout(one) for one in given] if isinstance(given, list | tuple) else given
 
 
-Layouts = Annotated[tuple[LayoutSpec, ...], BeforeValidator(_layouts)]
+def _named_once(layouts: tuple[LayoutSpec, ...]) -> tuple[LayoutSpec, ...]:
+    names = [layout.label.casefold() for layout in layouts]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ValueError(f"two layouts have the name {twice}: give each its own `name`")
+    return layouts
+
+
+Layouts = Annotated[tuple[LayoutSpec, ...], BeforeValidator(_layouts), AfterValidator(_named_once)]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lakebed.batches.finding import BatchSource
+from lakebed.derived.checks import DeclaredLayouts
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.definition.config import PipelineConfig
 from lakebed.quality import Gate
@@ -80,3 +81,11 @@ class PipelineSpec:
     @property
     def zone_names(self) -> tuple[ZoneName, ...]:
         return tuple(dict.fromkeys(ref.zone for ref in self.zones))
+
+
+def declared_layouts(spec: PipelineSpec) -> DeclaredLayouts:
+    """The layouts that a pipeline declares for its table."""
+    keys = tuple(key.name for key in spec.batches.keys) if spec.batches else ()
+    return DeclaredLayouts(
+        spec.config.alternate_partitions, keys, where=f"{spec.folder}/config.yaml"
+    )

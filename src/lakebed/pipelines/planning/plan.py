@@ -6,6 +6,7 @@ Pure: reads nothing, writes nothing. `lakebed plan` prints it, `running.run` car
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from lakebed.derived.identity import listed_tables
 from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.backfills.plan import BackfillPlan
@@ -15,6 +16,7 @@ from lakebed.pipelines.planning.run_decision import decide_run
 from lakebed.pipelines.planning.sources.plan import SourcePlan
 from lakebed.pipelines.planning.steps import (
     ArchiveFiles,
+    BuildLayouts,
     Calculate,
     CheckKeys,
     CreateHidden,
@@ -50,25 +52,44 @@ class RunPlan(Plan[RunStep]):
     source: SourcePlan | None = None  # of a pipeline that reads files by a pattern
 
 
-def plan_run(spec: PipelineSpec, pins: Pins, target: TargetTable) -> RunPlan:
-    """Everything one run will do, in order."""
+def plan_run(
+    spec: PipelineSpec, pins: Pins, target: TargetTable, *, layouts: bool = True
+) -> RunPlan:
+    """Everything one run will do, in order; with `layouts` it builds them, too."""
     decision = decide_run(spec, pins, target)
     if not decision.should_run:
         return RunPlan(table=spec.table, run_id=pins.run_id, reason=decision.reason)
     if spec.is_view:
         return _plan_view(spec, pins, decision.reason)
-    return _plan_table(spec, pins, target, staged=is_staged(spec.strategy), reason=decision.reason)
+    staged, after = is_staged(spec.strategy), layout_steps(spec, target, rows=layouts)
+    return _plan_table(spec, pins, target, staged=staged, reason=decision.reason, layouts=after)
+
+
+def layout_steps(
+    spec: PipelineSpec, target: TargetTable, *, rows: bool
+) -> tuple[BuildLayouts, ...]:
+    """What is done about the layouts that a pipeline declares, or that its table has anyway."""
+    names = tuple(layout.label for layout in spec.config.alternate_partitions)
+    there = bool(target.metadata and listed_tables(target.metadata))
+    due = names or (there and rows)
+    return (BuildLayouts(spec.table, names, rows),) if due else ()
 
 
 def plan_manual_change(
-    spec: PipelineSpec, pins: Pins, target: TargetTable, *, statement: ChangeStatement | None
+    spec: PipelineSpec,
+    pins: Pins,
+    target: TargetTable,
+    *,
+    statement: ChangeStatement | None,
+    layouts: bool = True,
 ) -> RunPlan:
     """A statement runs on the branch.
 
     Rows are staged whatever the strategy: they may come from another session.
     """
+    after = layout_steps(spec, target, rows=layouts)
     if statement is None:
-        return _plan_table(spec, pins, target, staged=True)
+        return _plan_table(spec, pins, target, staged=True, layouts=after)
     return RunPlan(
         table=spec.table,
         run_id=pins.run_id,
@@ -78,6 +99,7 @@ def plan_manual_change(
             *map(RunGate, spec.gates),
         ),
         publish=(Publish(spec.table, pins.ref),),
+        after=after,
     )
 
 
@@ -98,7 +120,13 @@ def plan_adoption(spec: PipelineSpec, pins: Pins, folder: str, *, rewrite: bool)
 
 
 def _plan_table(
-    spec: PipelineSpec, pins: Pins, target: TargetTable, *, staged: bool, reason: str = ""
+    spec: PipelineSpec,
+    pins: Pins,
+    target: TargetTable,
+    *,
+    staged: bool,
+    reason: str = "",
+    layouts: tuple[BuildLayouts, ...] = (),
 ) -> RunPlan:
     result, temporary = _result(spec, pins, staged=staged)
     archived = spec.zone_names if spec.config.archive_landing_zones else ()
@@ -114,7 +142,7 @@ def _plan_table(
             *map(RunGate, spec.gates),
         ),
         publish=(Publish(spec.table, pins.ref),),
-        after=tuple(map(ArchiveFiles, archived)),
+        after=(*map(ArchiveFiles, archived), *layouts),
     )
 
 

@@ -8,6 +8,7 @@ from lakebed.pipelines.planning.pins import Batch
 from lakebed.pipelines.planning.plan import RunPlan
 from lakebed.pipelines.planning.steps import (
     ArchiveFiles,
+    BuildLayouts,
     Calculate,
     CheckKeys,
     CreateHidden,
@@ -126,6 +127,11 @@ def step_text(step: RunStep) -> str:  # noqa: C901 - one case per step
             return f"create the view {table}"
         case ArchiveFiles(zone):
             return f"move files of {zone} that every reader has taken to _processed/"
+        case BuildLayouts(_, names, rows):
+            called = f" {', '.join(names)}" if names else ""
+            if not rows:
+                return f"make the layouts{called}, without rows: care builds them later"
+            return f"build the layouts{called}: only batches that have changed"
         case _:
             assert_never(step)
 

@@ -265,8 +265,20 @@ class ArchiveFiles(BaseRunStep):
         return str(self.zone)
 
 
+@dataclass(frozen=True)
+class BuildLayouts(TableStep):
+    """Make the layouts that the pipeline declares, and build what is stale of all that the table
+    has; without `rows` that is left to care.
+    """
+
+    kind: ClassVar[str] = "BuildLayouts"
+    why: ClassVar[str] = "queries read them instead of the table where that is cheaper"
+    names: tuple[str, ...] = ()
+    rows: bool = True
+
+
 RunStep = (
     OpenZone | Calculate | ReadBatch | ReadFolder | Replay | Stage | CheckKeys | PrepareSchema
     | EvolveArrangement | CreateHidden | OpenBranch | Write | TakeFiles | Execute | DropStage
-    | RunGate | Publish | CreateView | ArchiveFiles
+    | RunGate | Publish | CreateView | ArchiveFiles | BuildLayouts
 )  # fmt: skip

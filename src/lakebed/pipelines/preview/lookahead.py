@@ -72,7 +72,8 @@ class Lookahead:
             one for one in context.pins.inputs if one in self.absent and one not in self.columns
         ]
         self.columns[table] = columns_after(context, query)
-        plan = plan_run(context.spec, context.pins, context.target)
+        inline = self.services.builds_layouts
+        plan = plan_run(context.spec, context.pins, context.target, layouts=inline)
         return replace(
             plan, reason="; ".join(filter(None, (plan.reason, _unbuilt(unbuilt, table))))
         )
@@ -81,7 +82,7 @@ class Lookahead:
         spec = self.specs[table]
         self.columns[table] = None
         with look_at_source(spec, self.services, self.options) as look:
-            source = plan_source(spec, look)
+            source = plan_source(spec, look, layouts=self.services.builds_layouts)
         return RunPlan(table=table, run_id="", reason=source.reason, source=source)
 
     def _backfill_plan(self, table: TableName) -> RunPlan:

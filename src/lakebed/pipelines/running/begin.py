@@ -80,7 +80,8 @@ def begin(
     record = replace(
         record, inputs=tuple(pins.inputs.values()), base=target.base(options.ref), given=pins.given
     )
-    plan, moment = _plan(spec, pins, target, options), _moment(record.started_at, context, services)
+    plan = _plan(spec, pins, target, options, layouts=services.builds_layouts)
+    moment = _moment(record.started_at, context, services)
     record = replace(record, moment=moment)
     if plan.steps and not options.manual_change:
         check_queries(context)  # before Spark is asked for anything
@@ -107,12 +108,15 @@ def _moment(now: datetime, context: TemplateContext, services: RunServices) -> d
     return max(now, max(known) + timedelta(microseconds=1))
 
 
-def _plan(spec: PipelineSpec, pins: Pins, target: TargetTable, options: RunOptions) -> RunPlan:
+def _plan(
+    spec: PipelineSpec, pins: Pins, target: TargetTable, options: RunOptions, *, layouts: bool
+) -> RunPlan:
     change = options.manual_change
     if change is None:
-        return plan_run(spec, pins, target)
+        return plan_run(spec, pins, target, layouts=layouts)
     if change.folder is None:
-        return plan_manual_change(spec, pins, target, statement=change.statement)
+        statement = change.statement
+        return plan_manual_change(spec, pins, target, statement=statement, layouts=layouts)
     if not target.absent:
         raise already_there(spec.table)
     adoption = change.folder.adoption

@@ -1,11 +1,13 @@
 """Manual changes to one table: rows or a statement, published like a run."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from lakebed.names import TableName
 from lakebed.pipelines.loading import load_pipelines
 from lakebed.pipelines.options import ManualChange, RunOptions
+from lakebed.pipelines.running.begin import logger_of
 from lakebed.pipelines.running.builds.build_request import Build
 from lakebed.pipelines.running.manual import (
     WriteOptions,
@@ -13,6 +15,7 @@ from lakebed.pipelines.running.manual import (
     apply_manual_change,
     manual_spec,
 )
+from lakebed.pipelines.running.steps.layouts import layout_notes
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import RunRecord
 from lakebed.sql import read_change
@@ -46,7 +49,13 @@ def execute_statement(
     parts = statement.target[1:] if len(statement.target) == 4 else statement.target
     table = shown_name(find(".".join(f"`{part}`" if "." in part else part for part in parts)))
     if statement.kind == "alter":
-        return alter_manually(Build({}, services, RunOptions()), table, statement)
+        record = alter_manually(Build({}, services, RunOptions()), table, statement)
+        notes = (
+            layout_notes(services, table, None, logger_of("", None))
+            if services.builds_layouts
+            else []
+        )
+        return replace(record, message="; ".join((record.message, *notes)))
     return apply_change(
         services, table, WriteOptions(), ManualChange(statement=statement), gates=gates
     )

@@ -43,6 +43,7 @@ class RunProgress:
     skip_write: bool = False
     unchanged: bool = False
     verdicts: list[Verdict] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # of layouts, for the record's message
     publishing: Literal["", "tried", "done"] = ""  # "tried": it may have happened
     # A replay.
     # the files of the batch at hand

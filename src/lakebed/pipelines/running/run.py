@@ -3,7 +3,7 @@
 """
 
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Literal, assert_never
@@ -11,6 +11,7 @@ from typing import Literal, assert_never
 from lakebed.errors import Conflict, LakebedError, RunFailed, Unavailable
 from lakebed.pipelines.planning.steps import (
     ArchiveFiles,
+    BuildLayouts,
     Calculate,
     CheckKeys,
     CreateHidden,
@@ -39,6 +40,7 @@ from lakebed.pipelines.running.steps import branch, calculate, evolve, replay, w
 from lakebed.pipelines.running.steps.archiving import archive_zones
 from lakebed.pipelines.running.steps.batches.read import read_batch
 from lakebed.pipelines.running.steps.gates import GATES_AT_ONCE, compiled_gates, log_verdict
+from lakebed.pipelines.running.steps.layouts import bring_up_layouts
 from lakebed.pipelines.running.steps.proving import prove_files, start_over
 from lakebed.ports import Phase, PublicationRecords, Verdict
 from lakebed.quality import GateQueries, run_gate
@@ -109,20 +111,34 @@ def finish(run: ActiveRun) -> None:
         return
     progress, services = run.progress, run.services
     message = progress.record.message if run.plan.steps else run.plan.reason
+    layouts = [step for step in run.plan.after if isinstance(step, BuildLayouts)]
     try:
-        _executor(run).execute_all(run.plan.after)
+        _executor(run).execute_all(step for step in run.plan.after if step not in layouts)
         if not run.plan.steps and run.spec.config.archive_landing_zones:
             # what a crash left in its zone
             archive_zones(run.spec.zone_names, run.context.specs, services)
     except LakebedError as error:  # rows are published: the run succeeded, and is not retried
         run.log.warning("not archived: %s", error)
         message = f"not archived: {error.what}"
+    message = "; ".join(filter(None, (message, *_build_layouts(run, layouts))))
     now, schema = services.now(), _schema(run)
     progress.record = replace(
         progress.record, state="success", ended_at=now, message=message, left_schema=schema
     )
     services.records.write(progress.record)
     services.records.unpin([run.run_id])
+
+
+def _build_layouts(run: ActiveRun, steps: Sequence[BuildLayouts]) -> list[str]:
+    """What there is to say about the table's layouts. A run that had nothing to do looks after
+    them, too: they may have been declared since the last one.
+    """
+    if run.plan.steps:
+        with suppress(LakebedError):  # it was interrupted: the next run goes on
+            _executor(run).execute_all(steps)
+    elif not run.spec.is_view:
+        bring_up_layouts(run)
+    return run.progress.notes
 
 
 def _schema(run: ActiveRun) -> int | None:
@@ -223,6 +239,8 @@ def _perform(  # noqa: C901 - one arm a step, each a line
             create_view(run)
         case ArchiveFiles(zone):
             archive_zones([zone], run.context.specs, run.services)
+        case BuildLayouts():
+            bring_up_layouts(run)
         case Publish():
             raise AssertionError(
                 "tables are published by `publish_runs`, together with those of other runs"

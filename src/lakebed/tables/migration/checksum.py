@@ -32,13 +32,18 @@ class RowSum:
 NO_ROWS = RowSum()
 
 
-def row_sum_query(relation: str, columns: Sequence[Field]) -> str:
-    """A query of one row: `rows` and `checksum` of a relation for FROM with these columns."""
+def row_sum_query(relation: str, columns: Sequence[Field], *, by: Sequence[str] = ()) -> str:
+    """A query of one row: `rows` and `checksum` of a relation for FROM with these columns; of one
+    row for each value of `by`, which are SQL, and come first, as `by_0` and so on.
+    """
     hashes = (f"xxhash64({place}, {_hashable(column)})" for place, column in enumerate(columns))
     of_row = f"xxhash64({', '.join(hashes)})"
+    groups = "".join(f"{one} AS by_{place}, " for place, one in enumerate(by))
+    places = ", ".join(str(place) for place in range(1, len(by) + 1))
     return (
-        f"SELECT count(*) AS rows, coalesce(sum(CAST({of_row} AS DECIMAL(20, 0))), 0) AS checksum"
-        f" FROM {relation}"
+        f"SELECT {groups}count(*) AS rows,"
+        f" coalesce(sum(CAST({of_row} AS DECIMAL(20, 0))), 0) AS checksum"
+        f" FROM {relation}{f' GROUP BY {places}' if by else ''}"
     )
 
 

@@ -52,8 +52,8 @@ class SourcePlan:
     notes: tuple[str, ...] = ()
 
 
-def plan_source(spec: PipelineSpec, look: "SourceLook") -> SourcePlan:
-    """The plan, with the warnings of all batches that are due."""
+def plan_source(spec: PipelineSpec, look: "SourceLook", *, layouts: bool = True) -> SourcePlan:
+    """The plan, with the warnings of all batches that are due; with `layouts` it builds them."""
     lines = tuple(
         DueLine(
             due.label,
@@ -81,7 +81,11 @@ def plan_source(spec: PipelineSpec, look: "SourceLook") -> SourcePlan:
             *(w for one in found for w in warnings_of(spec, look, one)),
             *table_warnings(shape),
         ),
-        (*_notes(spec, look), *row_group_advice(shape, is_sorted=bool(spec.config.sort_by))),
+        (
+            *_layout_notes(spec, inline=layouts),
+            *_notes(look),
+            *row_group_advice(shape, is_sorted=bool(spec.config.sort_by)),
+        ),
     )
 
 
@@ -132,10 +136,14 @@ def _reason(look: "SourceLook") -> str:
     return f"{due} of {whole} batches are due" if due else f"all {whole} batches are unchanged"
 
 
-def _notes(spec: PipelineSpec, look: "SourceLook") -> Iterator[str]:
+def _layout_notes(spec: PipelineSpec, *, inline: bool) -> Iterator[str]:
+    when = "built after the last batch" if inline else "built by the next care"
     for layout in spec.config.alternate_partitions:
-        keys = ", ".join(map(str, layout.partition_by))
-        yield f"the layout {layout.label} (by {keys}) is not built: layouts do not exist yet"
+        keys = ", ".join(map(str, (*layout.partition_by, *layout.order)))
+        yield f"the layout {layout.label} (by {keys}) is {when}: only what has changed"
+
+
+def _notes(look: "SourceLook") -> Iterator[str]:
     for found in (due.found for due in look.decision.due):
         if found and found.files > look.at_once:
             parts = -(-found.files // look.at_once)

@@ -1,7 +1,7 @@
 """The record of a run of a source or a backfill. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from lakebed.batches.changes import DueBatch
@@ -34,6 +34,17 @@ def without_repeats(record: RunRecord) -> RunRecord:
     return replace(record, phases=tuple(phases))
 
 
+@dataclass(frozen=True)
+class LayoutsAfter:
+    """The layouts of the table: what there is to say about them, and what they take."""
+
+    notes: tuple[str, ...] = ()
+    bytes: int = 0
+
+
+NO_LAYOUTS = LayoutsAfter()
+
+
 def finished_record(
     record: RunRecord,
     errors: Mapping[str, LakebedError],
@@ -45,6 +56,7 @@ def finished_record(
     now: datetime,
     head: Mapping[str, str],
     failed: Sequence[Verdict] = (),
+    layouts: LayoutsAfter = NO_LAYOUTS,
 ) -> RunRecord:
     """The record at the end; `head` is the summary of the table's newest snapshot, `failed` what
     gates found in batches that were not published.
@@ -57,14 +69,14 @@ def finished_record(
     message = f"{len(done)} batches written, {unchanged} {kept}"
     message += f", {len(errors)} failed" if errors else ""
     message += f", {left} left to the next run" if left else ""
-    stored = int(head.get("total-files-size", 0))
+    stored = int(head.get("total-files-size", 0)) + layouts.bytes
     return replace(
         record,
         state="failed" if errors or left else "success",
         ended_at=now,
         rows=_rows(done, head),
         files={} if source_bytes is None else {"source": sum(batch.files for batch in done)},
-        message=message,
+        message="; ".join((message, *layouts.notes)),
         verdicts=(*record.verdicts, *failed[:_SHOWN]),
         metrics=(
             {}

@@ -19,6 +19,7 @@ from lakebed.pipelines.planning.sources.plan import warnings_of
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.begin import closing, logger_of
 from lakebed.pipelines.running.builds.batch_records import (
+    LayoutsAfter,
     batch_metrics,
     failed_line,
     finished_record,
@@ -31,6 +32,7 @@ from lakebed.pipelines.running.builds.run_records import record_not_begun
 from lakebed.pipelines.running.failure import recording_failure
 from lakebed.pipelines.running.heal import heal
 from lakebed.pipelines.running.run import prepare, publish_runs
+from lakebed.pipelines.running.steps.layouts import layout_notes
 from lakebed.ports import BatchRun, RemoveRef, RunRecord, Verdict
 from lakebed.tables import HeldLease, amend
 
@@ -132,6 +134,7 @@ def _run(run: _BatchedRun) -> RunRecord:
         now=services.now(),
         head=_head(run),
         failed=run.failed,
+        layouts=_layouts(run),
     )
     for name, value in run.record.metrics.items():
         run.log.info("metric %s = %s", name, value)
@@ -139,6 +142,17 @@ def _run(run: _BatchedRun) -> RunRecord:
         services.records.write(run.record)
         services.records.unpin([run.record.run_id])
     return run.record
+
+
+def _layouts(run: _BatchedRun) -> LayoutsAfter:
+    """The table's layouts are built once, after the last batch."""
+    services, table = run.build.services, run.spec.table
+    if run.build.options.stop.is_set() or _is_over(run) or services.layouts is None:
+        return LayoutsAfter()
+    notes = layout_notes(services, table, run.spec, run.log)
+    with suppress(LakebedError):
+        return LayoutsAfter(tuple(notes), services.layouts().bytes_of(table))
+    return LayoutsAfter(tuple(notes))
 
 
 def _refuse_bad_keys(run: _BatchedRun) -> None:

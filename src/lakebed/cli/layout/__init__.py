@@ -1,0 +1,1 @@
+"""Commands about layouts of tables."""

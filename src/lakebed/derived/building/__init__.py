@@ -1,0 +1,1 @@
+"""Building layouts: decided before anything is done, carried out batch by batch."""

@@ -1,0 +1,110 @@
+"""Looking at a table and one of its layouts, as of one snapshot of the table."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lakebed.batches.sidecars import known_batches
+from lakebed.batches.state import BatchStates
+from lakebed.derived.building.batches import (
+    MOST_BATCHES,
+    BatchSize,
+    batches_of_files,
+    batches_of_rows,
+    distinct_query,
+)
+from lakebed.derived.building.columns import fit_of, rows_query
+from lakebed.derived.building.plan import BatchLook, as_if_unchanged
+from lakebed.derived.building.services import LayoutServices, LayoutSession
+from lakebed.derived.freshness import Freshness, compare_batches
+from lakebed.derived.identity import Layout, layout_of
+from lakebed.derived.labels import FileLabels, PartitionValues
+from lakebed.errors import UnknownName
+from lakebed.names import TableName
+from lakebed.ports import Pointer, Snapshot, TableMetadata
+
+
+@dataclass(frozen=True)
+class SourceState:
+    """A table as it was looked at: its layouts are built from this snapshot of it."""
+
+    table: TableName
+    pointer: Pointer
+    metadata: TableMetadata
+    head: Snapshot
+
+    @property
+    def snapshot(self) -> int:
+        return self.head.id
+
+
+def look_at_source(services: LayoutServices, table: TableName) -> SourceState | None:
+    """The table as it is now; None if it has no snapshot yet."""
+    _, pointer, metadata = services.tables.look_up(table)
+    head = metadata.head()
+    return SourceState(table, pointer, metadata, head) if head else None
+
+
+def read_layout_table(services: LayoutServices, hidden: TableName) -> Layout:
+    """A layout as it is now; `UnknownName` if it was dropped meanwhile."""
+    pointer = services.catalog.pointers([hidden]).get(hidden)
+    found = layout_of(pointer, services.catalog.metadata([pointer])[hidden]) if pointer else None
+    if found is None:
+        raise UnknownName("layout", str(hidden), ())
+    return found
+
+
+def freshness_of(
+    services: LayoutServices, source: SourceState, layout: Layout
+) -> tuple[BatchStates, Freshness]:
+    """The batches of a layout, compared with the table. If the layout has all columns of the table,
+    it does not matter that it has not always had them.
+    """
+    states = known_batches(services.files, layout.metadata)
+    same = fit_of(layout, source.metadata) == "same"
+    compared = as_if_unchanged(states, source.metadata) if same else states
+
+    def changes(since: int) -> Iterable[PartitionValues] | None:
+        found = services.scans().changes(source.pointer, since=since, until=source.snapshot)
+        return None if found is None else [file.partition for file in found]
+
+    return states, compare_batches(layout, compared, source.metadata, changes)
+
+
+def source_batches(
+    services: LayoutServices,
+    session: LayoutSession | None,
+    source: SourceState,
+    labels: FileLabels,
+) -> tuple[BatchSize, ...] | None:
+    """The batches that the table has. Where its files do not tell, Spark looks at its rows; without
+    a session for it they are not known.
+    """
+    files = services.scans().plan(source.pointer, snapshot=source.snapshot).files
+    found = batches_of_files(labels, files)
+    if found is not None:
+        return tuple(found)
+    if session is None:
+        return None
+    rows = rows_query(source.table, source.metadata, source.snapshot)
+    query = distinct_query(labels.keys, f"({rows})")
+    told = session.compute.rows(query, limit=MOST_BATCHES + 1)
+    return tuple(batches_of_rows(labels.keys, told, files))
+
+
+def look_at_batches(
+    services: LayoutServices, session: LayoutSession, source: SourceState, layout: Layout
+) -> BatchLook:
+    """Everything that is decided by."""
+    labels = FileLabels(source.metadata.columns, layout.spec.batch_columns)
+    states, freshness = freshness_of(services, source, layout)
+    batches = source_batches(services, session, source, labels) or ()
+    return BatchLook(
+        source.table,
+        source.metadata,
+        source.snapshot,
+        layout,
+        labels.keys,
+        states,
+        freshness,
+        batches,
+    )

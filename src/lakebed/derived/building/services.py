@@ -1,0 +1,75 @@
+"""What layouts need of a lake."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
+
+from lakebed.derived.checks import DeclaredLayouts
+from lakebed.names import TableName, new_run_id
+from lakebed.ports import Catalog, Compute, Files, Scans
+from lakebed.tables import HeldLease, LeaseWait, TableServices, hold_lease
+from lakebed.work import OnProgress
+
+
+def _no_pipeline(_: TableName) -> DeclaredLayouts | None:
+    return None
+
+
+@dataclass(frozen=True)
+class LayoutServices:
+    """The services of tables, and what layouts need besides."""
+
+    tables: TableServices
+    scans: Callable[[], Scans]
+    # what a table's pipeline declares; None without a pipeline
+    declared: Callable[[TableName], DeclaredLayouts | None] = _no_pipeline
+    watch: Callable[[OnProgress], AbstractContextManager[None]] = field(
+        default=lambda _: nullcontext()
+    )
+
+    @property
+    def catalog(self) -> Catalog:
+        return self.tables.catalog
+
+    @property
+    def files(self) -> Files:
+        return self.tables.placement.files
+
+    def holding(self, name: str, *, wait: float = 0.0) -> AbstractContextManager[HeldLease]:
+        """A lease of this name for the length of a block."""
+        return hold_lease(
+            self.tables.leases,
+            name,
+            holder=f"{self.tables.holder} (layouts)",
+            limit=self.tables.placement.settings.lease.limit_seconds,
+            wait=LeaseWait(wait),
+        )
+
+
+class LayoutSession:
+    """A session of Spark that is opened when it is first needed."""
+
+    def __init__(self, id_: str, open_: Callable[[str], Compute]) -> None:
+        self.id, self._open = id_, open_
+        self._compute: Compute | None = None
+
+    @property
+    def compute(self) -> Compute:
+        if self._compute is None:
+            self._compute = self._open(self.id)
+        return self._compute
+
+    def close(self) -> None:
+        if self._compute:
+            self._compute.close()
+            self._compute = None
+
+
+@contextmanager
+def layout_session(services: LayoutServices) -> Iterator[LayoutSession]:
+    """A session for the length of a block; its id is in every snapshot that it commits."""
+    session = LayoutSession(new_run_id(), services.tables.compute)
+    try:
+        yield session
+    finally:
+        session.close()
