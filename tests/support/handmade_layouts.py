@@ -102,17 +102,17 @@ class HandMadeLayout:
             return
         rows = self.bench.iceberg.load_table(self.source.parts).scan().to_arrow()
         keys = batch_keys(source.columns, self.spec.batch_columns)
-        for values in _distinct(rows, [key.name for key in keys]):
-            if labels and label(keys, values) not in labels:
-                continue
-            state = BatchState(
-                label(keys, values),
-                source_digest(source.uuid, head.id),
-                self.spec.digest,
-                columns_digest(source),
-                at=datetime.now(UTC),
-            )
-            self._overwrite(_of(rows, [key.name for key in keys], values), state, values)
+        names, at = [key.name for key in keys], datetime.now(UTC)
+        made_from, schema = source_digest(source.uuid, head.id), columns_digest(source)
+        batches = {label(keys, values): values for values in _distinct(rows, names)}
+        states = {
+            one: BatchState(one, made_from, self.spec.digest, schema, at=at) for one in batches
+        }
+        for one in labels:
+            taken = _of(rows, names, batches[one])
+            self._overwrite(taken, _filter(names, batches[one]), states[one])
+        if not labels:  # in one commit, as several small batches are built
+            self._overwrite(rows, _filter((), ()), *states.values())
         if covers and not labels:
             self.cover(head.id)
 
@@ -143,16 +143,15 @@ class HandMadeLayout:
         with self.iceberg.transaction() as change:
             change.set_properties({COVERS: str(snapshot)})
 
-    def _overwrite(self, rows: pa.Table, state: BatchState, values: KeyValues) -> None:
+    def _overwrite(self, rows: pa.Table, where: Any, *states: BatchState) -> None:
         if self.spec.order:
             rows = rows.sort_by([(term.by.column, "ascending") for term in self.spec.order])
-        names = list(self.spec.batch_columns)
         with warnings.catch_warnings():  # PyIceberg warns if there was no such batch before
             warnings.simplefilter("ignore")
             self.iceberg.overwrite(
                 rows,
-                overwrite_filter=_filter(names, values),
-                snapshot_properties={BATCH: batch_summary(state)},
+                overwrite_filter=where,
+                snapshot_properties={BATCH: batch_summary(*states)},
             )
 
 
