@@ -59,7 +59,10 @@ class Queries:
         if request.engine == "spark":
             from lakebed.query.planning.spark_sql import plan_spark_query
 
-            return plan_spark_query(request, self.context.catalog, timezone=self.context.timezone)
+            context = self.context
+            return plan_spark_query(
+                request, context.catalog, timezone=context.timezone, setting=context.spark_setting
+            )
         return plan_query(request, self.engines.duckdb.parse, self.context)
 
     def query(self, request: QueryRequest) -> QueryResult:

@@ -27,10 +27,13 @@ if TYPE_CHECKING:
 _ITS_OWN = {"VERSION", "TIMESTAMP", "FOR", "SYSTEM_VERSION", "SYSTEM_TIME"}
 
 
-def plan_spark_query(request: QueryRequest, catalog: Catalog, *, timezone: str) -> QueryPlan:
+def plan_spark_query(
+    request: QueryRequest, catalog: Catalog, *, timezone: str, setting: str = ""
+) -> QueryPlan:
     """The query over pinned tables.
 
-    Raises `BadQuery` for whatever a SELECT can make Spark do besides reading tables.
+    With a `setting` that changes what Spark's SQL means, conditions are not known. Raises
+    `BadQuery` for whatever a SELECT can make Spark do besides reading tables.
     """
     try:
         reading, reads = _parse(request.sql)
@@ -63,12 +66,12 @@ def plan_spark_query(request: QueryRequest, catalog: Catalog, *, timezone: str) 
         text = _pinned_text(pinned, found, aliased=bool(one.table.alias), own=own)
         pieces.append(Piece(names[0].start, names[-1].end, text))
     text = reading.text[: reading.end]
-    tables = _planned(targets, timezone=timezone)
+    tables = _planned(targets, timezone=timezone, understood=not setting)
     return QueryPlan(request.sql, replaced(text, pieces), tables, tuple(pieces))
 
 
 def _planned(
-    targets: "Sequence[tuple[SparkRead, ReadTarget]]", *, timezone: str
+    targets: "Sequence[tuple[SparkRead, ReadTarget]]", *, timezone: str, understood: bool
 ) -> tuple[PlannedTable, ...]:
     """Each table once for each snapshot and condition that it is read with."""
     from lakebed.query.spark_reads.reads import spark_predicate
@@ -76,7 +79,7 @@ def _planned(
     columns = {
         read.start: target.source.columns
         for read, target in targets
-        if isinstance(target.source, PinnedTable) and target.part == "rows"
+        if understood and isinstance(target.source, PinnedTable) and target.part == "rows"
     }
     planned: dict[object, PlannedTable] = {}
     for read, target in targets:
