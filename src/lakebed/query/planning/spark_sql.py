@@ -62,7 +62,7 @@ def plan_spark_query(request: QueryRequest, context: QueryContext) -> QueryPlan:
             continue
         planned = layouts.plan(read)
         by = planned.layout.digest if planned.layout else ""
-        tables.setdefault((found, target.pinned.snapshot_id, by), planned)
+        tables.setdefault((found, target.pinned.snapshot_id, planned.predicate, by), planned)
         pieces.append(_piece(read, _pinned_text(target, found, planned, read)))
     layouts.require_known(tuple(tables.values()))
     text = query.reading.text[: query.reading.end]
