@@ -7,7 +7,7 @@ Run after a change of the pinned Spark or Iceberg: python -m scripts.spark_facts
 import json
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from scripts.spark_grammar import compact, read_network, vocabulary, words_of
 
 FOLDER = Path(__file__).parent.parent / "src" / "lakebed" / "sql"
 _PACKAGE = "org.apache.spark.sql.catalyst.parser"
+_EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions"
 
 
 def syntax(session: Any) -> dict[str, Any]:
@@ -62,7 +63,11 @@ def _parser(jvm: Any, package: Any) -> Any:
 
 
 def functions(session: Any) -> dict[str, list[str]]:
-    """The names of Spark's functions and of Iceberg's, as `functions.json` holds them."""
+    """The names of Spark's functions and of Iceberg's, as `functions.json` holds them.
+
+    `aggregates` are those of Spark's that look at many rows, `changing` those that give another
+    value each time.
+    """
     analysis = session._jvm.org.apache.spark.sql.catalyst.analysis
     shown = [row[0] for row in session.sql("SHOW SYSTEM FUNCTIONS").collect()]
     every = {
@@ -71,7 +76,44 @@ def functions(session: Any) -> dict[str, list[str]]:
     }
     every |= {name for name in shown if name[0].isalpha()}
     inside = {row[0] for row in session.sql("SHOW USER FUNCTIONS IN lake.system").collect()}
-    return {"spark": sorted(every), "iceberg": sorted(name.rpartition(".")[2] for name in inside)}
+    kinds = _kinds(session, analysis.FunctionRegistry)
+    return {
+        "spark": sorted(every),
+        "iceberg": sorted(name.rpartition(".")[2] for name in inside),
+        "aggregates": sorted(name for name, kind in kinds.items() if kind == "aggregate"),
+        "changing": sorted(name for name, kind in kinds.items() if kind == "changing"),
+    }
+
+
+def _kinds(session: Any, registry: Any) -> dict[str, str]:
+    """Functions of many rows and those that give another value each time, by Spark's groups and
+    classes.
+    """
+    class_of = session._jvm.java.lang.Class.forName
+    aggregate, *changing = (
+        class_of(f"{_EXPRESSIONS}.{name}")
+        for name in (
+            "aggregate.AggregateFunction",
+            "Nondeterministic",
+            "ExpressionWithRandomSeed",
+        )
+    )
+    kinds = {}
+    for name, info in _infos(session, registry):
+        own = class_of(info.getClassName())
+        if info.getGroup() in ("agg_funcs", "window_funcs") or aggregate.isAssignableFrom(own):
+            kinds[name] = "aggregate"
+        elif any(one.isAssignableFrom(own) for one in changing):
+            kinds[name] = "changing"
+    return kinds
+
+
+def _infos(session: Any, registry: Any) -> Iterator[tuple[str, Any]]:
+    builtin = registry.builtin()
+    converters = session._jvm.scala.jdk.javaapi.CollectionConverters
+    for one in converters.asJava(builtin.listFunction()):
+        if str(one.funcName())[0].isalpha():
+            yield str(one.funcName()), builtin.lookupFunction(one).get()
 
 
 def _listed(session: Any, registry: Any) -> Iterable[str]:

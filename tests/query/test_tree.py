@@ -305,6 +305,21 @@ def test_a_condition_counts_where_rows_that_do_not_fit_cannot_matter(
             "WITH c AS (FROM a) SELECT * FROM b LEFT JOIN c ON c.id = b.id WHERE c.n IS NULL",
             {"a": "", "b": ""},
         ),
+        # a row of c that is left out would leave its b without a match, as if there were none
+        (
+            (
+                "WITH c AS (FROM a) SELECT b.id FROM b LEFT JOIN c ON c.id = b.id AND c.n = 1"
+                " WHERE c.s IS NULL UNION ALL SELECT id FROM c WHERE n = 3"
+            ),
+            {"a": "n = 1 or n = 3", "b": ""},
+        ),
+        (
+            (
+                "WITH c AS (FROM a) SELECT b.id FROM b LEFT JOIN c ON c.id = b.id WHERE c.n = 1"
+                " UNION ALL SELECT id FROM c WHERE n = 3"
+            ),
+            {"a": "n = 1 or n = 3", "b": ""},
+        ),
         (
             (
                 "WITH c AS (FROM a), d AS (FROM c WHERE n = 1), e AS (FROM c WHERE n = 2) FROM d"

@@ -50,14 +50,26 @@ class _NamedQuery:
         """The conditions that every row must fulfil to matter to at least one use."""
         if len(self.conditions_by_use) == 1:
             return self.conditions_by_use[0]
-        if not self.conditions_by_use or not all(self.conditions_by_use):
+        uses = [_fixed(conditions) for conditions in self.conditions_by_use]
+        if not uses or not all(uses):
             return ()
-        either = [
-            _joined("AND", [one.expression for one in conditions])
-            for conditions in self.conditions_by_use
-        ]
-        outer = any(one.outer for conditions in self.conditions_by_use for one in conditions)
-        return (Condition(_joined("OR", either), outer),)
+        return (Condition(_joined("OR", [_joined("AND", expressions) for expressions in uses])),)
+
+
+def _fixed(conditions: tuple[Condition, ...]) -> list[Json]:
+    """The conditions that count whether or not an outer join fills in NULLs.
+
+    Once joined with others, one that NULLs fulfil could no longer be told.
+    """
+    return [
+        one.expression
+        for one in conditions
+        if not one.outer or not any(map(_accepts_null, dicts(one.expression)))
+    ]
+
+
+def _accepts_null(item: Json) -> bool:
+    return item.get("type") == "OPERATOR_IS_NULL"
 
 
 def _joined(word: str, expressions: list[Json]) -> Json:

@@ -1,15 +1,16 @@
 """Planning for Spark's SQL: tables are pinned in the text, the rest of it stays.
 
-Spark prunes files itself.
+Spark prunes files itself; the conditions on each table are known all the same.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from lakebed.errors import BadPipeline, BadQuery, UnknownName, UsageError
 from lakebed.names import CATALOG, spark_identifier
 from lakebed.ports import Catalog
+from lakebed.query.parsing.hints import without_layout_hints
 from lakebed.query.parsing.query_text import Piece, replaced
 from lakebed.query.planning.pin import pin_table
 from lakebed.query.planning.plan import PinnedTable, PlannedTable, QueryPlan, ReadTarget
@@ -20,6 +21,7 @@ from lakebed.tables import as_of_schema
 if TYPE_CHECKING:
     from sqlglot import exp
 
+    from lakebed.query.spark_reads.reads import SparkRead
     from lakebed.sql.parsing.lexer import LexedText, Token
 
 _ITS_OWN = {"VERSION", "TIMESTAMP", "FOR", "SYSTEM_VERSION", "SYSTEM_TIME"}
@@ -31,81 +33,84 @@ def plan_spark_query(request: QueryRequest, catalog: Catalog, *, timezone: str) 
     Raises `BadQuery` for whatever a SELECT can make Spark do besides reading tables.
     """
     try:
-        reading, named = _parse(request.sql)
+        reading, reads = _parse(request.sql)
     except BadPipeline as error:
         raise BadQuery(error.what, where=error.where, next=error.next) from None
     known = CatalogNames(catalog.pointers())
     try:
-        references = _resolve(named, known, request)
+        references = _resolve(reads, known, request)
     except (
         UnknownName
     ):  # views and foreign tables are looked up only now, because that takes longer
         known = all_names(catalog)
-        references = _resolve(named, known, request)
+        references = _resolve(reads, known, request)
     pointers = known.tables
     metadata = catalog.metadata(
-        {pointers[found.table] for _, _, found in references if found.table in pointers}
+        {pointers[found.table] for _, found in references if found.table in pointers}
     )
     pieces: list[Piece] = []
-    views: dict[object, PlannedTable] = {}
-    for names, table, found in references:
+    targets: list[tuple[SparkRead, ReadTarget]] = []
+    for one, found in references:
+        names = one.names
         if found.table not in pointers:
             pieces.append(Piece(names[0].start, names[-1].end, _view(found, request)))
             continue
         pointer, known_by = pointers[found.table], metadata[found.table]
         pinned = pin_table(pointer, known_by, request.at, timezone=timezone)
         own = _has_time_travel(reading, names)
-        read = _pin_own(pinned, table, timezone=timezone) if own else pinned
-        planned = PlannedTable(found.table.parts, ReadTarget(read, found.part))
-        views.setdefault((found, read.snapshot_id), planned)
-        text = _pinned_text(pinned, found, aliased=bool(table.alias), own=own)
+        read = _pin_own(pinned, one.table, timezone=timezone) if own else pinned
+        targets.append((one, ReadTarget(read, found.part)))
+        text = _pinned_text(pinned, found, aliased=bool(one.table.alias), own=own)
         pieces.append(Piece(names[0].start, names[-1].end, text))
     text = reading.text[: reading.end]
-    return QueryPlan(request.sql, replaced(text, pieces), tuple(views.values()), tuple(pieces))
+    tables = _planned(targets, timezone=timezone)
+    return QueryPlan(request.sql, replaced(text, pieces), tables, tuple(pieces))
+
+
+def _planned(
+    targets: "Sequence[tuple[SparkRead, ReadTarget]]", *, timezone: str
+) -> tuple[PlannedTable, ...]:
+    """Each table once for each snapshot and condition that it is read with."""
+    from lakebed.query.spark_reads.reads import spark_predicate
+
+    columns = {
+        read.start: target.source.columns
+        for read, target in targets
+        if isinstance(target.source, PinnedTable) and target.part == "rows"
+    }
+    planned: dict[object, PlannedTable] = {}
+    for read, target in targets:
+        if isinstance(target.source, PinnedTable):
+            predicate = spark_predicate(read, columns, timezone=timezone)
+            name, snapshot = target.source.table, target.source.snapshot_id
+            table = PlannedTable(name.parts, target, predicate)
+            planned.setdefault((name, target.part, snapshot, predicate), table)
+    return tuple(planned.values())
 
 
 def _resolve(
-    named: "list[tuple[tuple[Token, ...], exp.Table]]", known: CatalogNames, request: QueryRequest
-) -> "list[tuple[tuple[Token, ...], exp.Table, TableReference]]":
+    reads: "Sequence[SparkRead]", known: CatalogNames, request: QueryRequest
+) -> "list[tuple[SparkRead, TableReference]]":
     return [
-        (names, table, found)
-        for names, table in named
-        if (found := _resolve_name(names, known, request.namespace))
+        (read, found)
+        for read in reads
+        if (found := _resolve_name(read.names, known, request.namespace))
     ]
 
 
-def _parse(sql: str) -> "tuple[LexedText, list[tuple[tuple[Token, ...], exp.Table]]]":
+def _parse(sql: str) -> "tuple[LexedText, tuple[SparkRead, ...]]":
     from lakebed.errors.source_text import SourceText
+    from lakebed.query.spark_reads.reads import spark_reads
     from lakebed.sql.checking.forbidden_words import refuse_words
     from lakebed.sql.checking.tree import refuse_tree
     from lakebed.sql.parsing.lexer import lex
     from lakebed.sql.parsing.parse import parse
 
-    reading = lex(SourceText(sql, "the query"))
+    reading = lex(SourceText(without_layout_hints(sql, spark=True), "the query"))
     refuse_words(reading)
     tree = parse(reading)
     refuse_tree(reading, tree)
-    return reading, list(_tables(reading, tree))
-
-
-def _tables(
-    reading: "LexedText", tree: "exp.Expr"
-) -> "Iterator[tuple[tuple[Token, ...], exp.Table]]":
-    from sqlglot import exp
-
-    from lakebed.sql.checking.scans import is_cte, is_function
-    from lakebed.sql.checking.tree import place
-
-    for table in tree.find_all(exp.Table):
-        if not is_function(table) and not is_cte(table):
-            names = reading.chain(place(table.parts[0]))
-            if [part.name for part in table.parts] != [token.name for token in names]:
-                raise reading.source.error_at(
-                    "this name cannot be checked.",
-                    at=place(table),
-                    next="Write it without comments.",
-                )
-            yield names, table
+    return reading, spark_reads(reading, tree)
 
 
 def _view(reference: TableReference, request: QueryRequest) -> str:

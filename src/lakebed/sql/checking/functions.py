@@ -28,6 +28,18 @@ def spark_functions() -> frozenset[str]:
 
 
 @cache
+def spark_aggregates() -> frozenset[str]:
+    """Spark's functions of many rows: aggregates and window functions."""
+    return frozenset(_listed()["aggregates"])
+
+
+@cache
+def changing_functions() -> frozenset[str]:
+    """Spark's functions that may give another value each time, or tell where a row is stored."""
+    return frozenset(_listed()["changing"])
+
+
+@cache
 def iceberg_functions() -> frozenset[str]:
     """Iceberg's functions, called as `lake.system.…`."""
     return frozenset(_listed()["iceberg"])
@@ -40,8 +52,8 @@ def _listed() -> dict[str, list[str]]:
 
 def refuse_unknown_functions(reading: LexedText, tree: exp.Expr, others: Collection[str]) -> None:
     """Refuse a call of a function that neither Spark, Iceberg nor `others` (in lower case) have."""
-    for names in _calls(reading, tree):
-        known = _known(tuple(token.name.casefold() for token in names[:-1]))
+    for names in called_functions(reading, tree):
+        known = functions_under(tuple(token.name.casefold() for token in names[:-1]))
         called = names[-1].name
         if known is None or called.casefold() in known or called.casefold() in others:
             continue
@@ -51,7 +63,7 @@ def refuse_unknown_functions(reading: LexedText, tree: exp.Expr, others: Collect
         )
 
 
-def _known(before: tuple[str, ...]) -> frozenset[str] | None:
+def functions_under(before: tuple[str, ...]) -> frozenset[str] | None:
     """The functions that can be called with this qualifier; None for other catalogs, whose
     functions are unknown.
     """
@@ -60,7 +72,7 @@ def _known(before: tuple[str, ...]) -> frozenset[str] | None:
     return iceberg_functions() if before == _ICEBERG else None
 
 
-def _calls(reading: LexedText, tree: exp.Expr) -> Iterator[tuple[Token, ...]]:
+def called_functions(reading: LexedText, tree: exp.Expr) -> Iterator[tuple[Token, ...]]:
     """The names of every call: names before a parenthesis, except keywords and aliases with
     columns, t(a, b).
     """

@@ -1,0 +1,1 @@
+"""What queries in Spark's SQL read of each table."""
