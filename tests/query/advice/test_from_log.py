@@ -37,9 +37,11 @@ def test_a_line_tells_tables_conditions_layouts_and_columns() -> None:
     assert only(told) == LoggedQuery(NOW, "duckdb", (read,))
 
 
-def test_lines_from_before_conditions_were_logged_have_none() -> None:
+def test_lines_from_before_conditions_were_logged_do_not_tell_them() -> None:
     (read,) = only(entry()).reads
-    assert (read.conditions, read.layout) == ((), "")
+    assert (read.conditions, read.layout) == (None, "")
+    (read,) = only(entry(conditions=((),), layouts=("",))).reads
+    assert read.conditions == ()
 
 
 def test_a_text_that_was_cut_off_or_is_not_duckdbs_may_need_all_columns() -> None:

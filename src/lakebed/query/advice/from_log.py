@@ -42,5 +42,6 @@ def _reads(entry: QueryLogEntry, columns: Columns) -> Iterator[LoggedRead]:
     known = zip_longest(entry.tables, entry.snapshot_ids, entry.conditions, entry.layouts)
     for table, snapshot, conditions, layout in known:
         if table and snapshot is not None and "$" not in table:
-            asked = tuple((one.column, one.op) for one in conditions or ())
+            told = None if conditions is None else [(one.column, one.op) for one in conditions]
+            asked = None if told is None else tuple(told)
             yield LoggedRead(table, asked, layout or "", columns)
