@@ -56,6 +56,12 @@ def test_a_condition_that_leaves_out_no_file_is_none() -> None:
     assert seen.without_conditions == 2
 
 
+def test_reads_whose_conditions_the_log_does_not_tell_count_for_nothing() -> None:
+    found, seen = workloads([query(LoggedRead("bea.gold.income", None))])
+    assert found == {}
+    assert (seen.reads, seen.untold, seen.without_conditions) == (1, 1, 0)
+
+
 def test_uses_of_layouts_are_counted_by_layout() -> None:
     found, _ = workloads(
         [query(income(("geo_fips", "="), layout="by_county")), query(income(("geo_fips", "=")))]

@@ -45,6 +45,7 @@ def advise(screen: Screen, table: AnyTableArgument = None) -> None:
 
 
 def _text(screen: Screen, found: "AdviceReport") -> None:
+    screen.say(Styled(f"the query log of this machine: {found.folder}", "dim"))
     for line in _seen(found.log):
         screen.say(Styled(line, "dim"))
     for name in found.unknown:
@@ -63,8 +64,8 @@ def _seen(log: "LogCoverage") -> list[str]:
         f"queries in the log: {log.queries:,}, from {format_time(log.since)} to"
         f" {format_time(log.until)} (UTC); {log.spark:,} by Spark, {log.failed:,} failed,"
         f" {log.without_tables:,} of no table",
-        f"they read tables {plural(log.reads, 'time')}, {log.without_conditions} of these without"
-        " a condition that leaves out files",
+        f"reads of tables: {log.reads:,}; {log.without_conditions:,} without a condition that"
+        f" leaves out files, {log.untold:,} of which the log does not tell",
         "Spark's own jobs, pipelines and other programs are not in it",
     ]
 

@@ -43,6 +43,7 @@ class AdviceReport:
     """All advice, and what of the query log it is founded on."""
 
     log: LogCoverage
+    folder: str = ""  # of the log; those of other machines are elsewhere
     advice: tuple[LayoutAdvice, ...] = ()
     tables: int = 0  # whose reads were looked at
     unknown: tuple[str, ...] = ()  # tables of the log that are no more, or cannot be read

@@ -31,6 +31,7 @@ class AdviceServices:
     queries: Callable[[], Iterable[LoggedQuery]]  # of the log
     reader: TableReader
     declared: DeclaredFor
+    folder: str = ""  # of the log
 
 
 def advise(services: AdviceServices, table: TableName | None = None) -> AdviceReport:
@@ -44,7 +45,7 @@ def advise(services: AdviceServices, table: TableName | None = None) -> AdviceRe
             advice += _table_advice(services, name, found.get(name, _NONE), coverage)
         except LakebedError:
             unknown.append(name)
-    return AdviceReport(coverage, tuple(advice), len(asked), tuple(unknown))
+    return AdviceReport(coverage, services.folder, tuple(advice), len(asked), tuple(unknown))
 
 
 def _table_advice(

@@ -1,6 +1,7 @@
 """From lines of the query log to what advice is founded on."""
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import zip_longest
 
 from lakebed.errors import LakebedError
 from lakebed.query.advice.workload import LoggedQuery, LoggedRead
@@ -37,5 +38,10 @@ def _columns(entry: QueryLogEntry, parse: Callable[[str], tuple[str, Json]]) -> 
 
 
 def _reads(entry: QueryLogEntry, columns: Columns) -> Iterator[LoggedRead]:
-    for table in entry.tables:
-        yield LoggedRead(table, (), "", columns)
+    """The tables that were read; views and Lakebed's own tables have no snapshot."""
+    known = zip_longest(entry.tables, entry.snapshot_ids, entry.conditions, entry.layouts)
+    for table, snapshot, conditions, layout in known:
+        if table and snapshot is not None and "$" not in table:
+            told = None if conditions is None else [(one.column, one.op) for one in conditions]
+            asked = None if told is None else tuple(told)
+            yield LoggedRead(table, asked, layout or "", columns)

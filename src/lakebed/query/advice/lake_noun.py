@@ -38,4 +38,5 @@ class LakeLayouts(Layouts):
             lambda: logged_queries(queries.log.entries(), engines.duckdb.parse),
             engines.frames,
             self._declared,
+            str(queries.log.folder),
         )

@@ -28,7 +28,7 @@ class LoggedRead:
     """One table of one query. `columns` are those that the query names; None: all."""
 
     table: str
-    conditions: tuple[tuple[str, str], ...] = ()  # columns and operators
+    conditions: tuple[tuple[str, str], ...] | None = ()  # columns and operators; None: not told
     layout: str = ""  # that was read, wholly or in part
     columns: frozenset[str] | None = None
 
@@ -76,7 +76,8 @@ class LogCoverage:
     failed: int = 0  # which count for nothing
     without_tables: int = 0  # that read no table of the lake
     reads: int = 0  # tables that queries read, one for each time
-    without_conditions: int = 0  # of these, those with no condition that could leave out files
+    untold: int = 0  # of these, those whose conditions the log does not tell: its older lines
+    without_conditions: int = 0  # and those with no condition that could leave out files
 
 
 def workloads(queries: Iterable[LoggedQuery]) -> tuple[dict[str, TableWorkload], LogCoverage]:
@@ -91,8 +92,11 @@ def workloads(queries: Iterable[LoggedQuery]) -> tuple[dict[str, TableWorkload],
         seen["failed"] += not query.ok
         seen["without_tables"] += query.ok and not query.reads
         for read in query.reads if query.ok else ():
-            pattern = pattern_of(read)
             seen["reads"] += 1
+            seen["untold"] += read.conditions is None
+            if read.conditions is None:
+                continue
+            pattern = pattern_of(read)
             seen["without_conditions"] += not pattern.conditions
             patterns.setdefault(read.table, Counter())[pattern] += 1
             if read.layout:
@@ -106,7 +110,7 @@ def workloads(queries: Iterable[LoggedQuery]) -> tuple[dict[str, TableWorkload],
 def pattern_of(read: LoggedRead) -> ReadPattern:
     """The pattern of one read; of several comparisons of a column the narrowest counts."""
     narrowest: dict[str, Comparing] = {}
-    for column, op in read.conditions:
+    for column, op in read.conditions or ():
         comparing = _COMPARING.get(op.casefold())
         if comparing:
             name = column.casefold()
