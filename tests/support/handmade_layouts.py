@@ -1,6 +1,7 @@
 """Layouts written by hand, with PyIceberg: what a build writes, without Spark."""
 
 import json
+import warnings
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from typing import Any
@@ -97,37 +98,61 @@ class HandMadeLayout:
         """
         source = self.source_metadata
         head = source.head()
-        assert head is not None
+        if head is None:
+            return
         rows = self.bench.iceberg.load_table(self.source.parts).scan().to_arrow()
         keys = batch_keys(source.columns, self.spec.batch_columns)
-        for values in _distinct(rows, [key.name for key in keys]):
-            if labels and label(keys, values) not in labels:
-                continue
-            state = BatchState(
-                label(keys, values),
-                source_digest(source.uuid, head.id),
-                self.spec.digest,
-                columns_digest(source),
-                at=datetime.now(UTC),
-            )
-            self._overwrite(_of(rows, [key.name for key in keys], values), state, values)
+        names, at = [key.name for key in keys], datetime.now(UTC)
+        made_from, schema = source_digest(source.uuid, head.id), columns_digest(source)
+        batches = {label(keys, values): values for values in _distinct(rows, names)}
+        states = {
+            one: BatchState(one, made_from, self.spec.digest, schema, at=at) for one in batches
+        }
+        for one in labels:
+            taken = _of(rows, names, batches[one])
+            self._overwrite(taken, _filter(names, batches[one]), states[one])
+        if not labels:  # in one commit, as several small batches are built
+            self._overwrite(rows, _filter((), ()), *states.values())
         if covers and not labels:
             self.cover(head.id)
+
+    def labels(self) -> list[str]:
+        """The batches that the source has."""
+        rows = self.bench.iceberg.load_table(self.source.parts).scan().to_arrow()
+        keys = batch_keys(self.source_metadata.columns, self.spec.batch_columns)
+        return [label(keys, values) for values in _distinct(rows, [key.name for key in keys])]
+
+    def again(self) -> "HandMadeLayout":
+        """Another one of the same spec in its place, empty."""
+        loaded = self.bench.iceberg.load_table(self.source.parts)
+        names = json.loads(loaded.properties[DERIVED_TABLES])
+        with loaded.transaction() as change:
+            others = [TableName.parse(name) for name in names if name != str(self.table)]
+            change.set_properties({DERIVED_TABLES: listing(others) or "[]"})
+        return HandMadeLayout(
+            self.bench,
+            self.source,
+            name=self.spec.name,
+            partition_by=map(str, self.spec.partition_by),
+            sort_by=self.spec.sort_by,
+            batch_by=self.spec.batch_columns,
+        )
 
     def cover(self, snapshot: int) -> None:
         """Say that it has all rows of the source as of a snapshot."""
         with self.iceberg.transaction() as change:
             change.set_properties({COVERS: str(snapshot)})
 
-    def _overwrite(self, rows: pa.Table, state: BatchState, values: KeyValues) -> None:
+    def _overwrite(self, rows: pa.Table, where: Any, *states: BatchState) -> None:
         if self.spec.order:
             rows = rows.sort_by([(term.by.column, "ascending") for term in self.spec.order])
-        names = list(self.spec.batch_columns)
-        self.iceberg.overwrite(
-            rows,
-            overwrite_filter=_filter(names, values),
-            snapshot_properties={BATCH: batch_summary(state)},
-        )
+        with warnings.catch_warnings():  # PyIceberg warns if there was no such batch before
+            warnings.simplefilter("ignore")
+            self.iceberg.overwrite(
+                rows,
+                overwrite_filter=where,
+                snapshot_properties={BATCH: batch_summary(*states)},
+            )
 
 
 def _distinct(rows: pa.Table, names: Collection[str]) -> list[KeyValues]:

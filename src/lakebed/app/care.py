@@ -26,6 +26,7 @@ from lakebed.settings import DATA, IN_BUCKET, Root, Settings, logs_folder, stagi
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lakebed.derived.layouts import Layouts
     from lakebed.work import OnProgress
 
     Watch = Callable[[OnProgress], AbstractContextManager[None]]
@@ -41,6 +42,7 @@ def care_services(
     environment: Mapping[str, str],
     *,
     watch: "Watch",
+    layouts: "Callable[[], Layouts]",
 ) -> CareServices:
     """What one care of this lake works with."""
     return CareServices(
@@ -62,6 +64,7 @@ def care_services(
         reap=partial(_reap, stores, settings),
         logs=_log_places(root, settings, environment),
         staging=_staging_places(root, settings, environment),
+        layouts=layouts,
         watch=watch,
     )
 

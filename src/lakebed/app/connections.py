@@ -171,7 +171,13 @@ class Connections:
 
         runs = self._run_services
         return care_services(
-            self.root, self.settings, self.stores, runs, self._environment, watch=self.watch
+            self.root,
+            self.settings,
+            self.stores,
+            runs,
+            self._environment,
+            watch=self.watch,
+            layouts=self._layouts,
         )
 
     @cached_property

@@ -212,6 +212,7 @@ class Lake(LakeUpkeep):
         sql: str,
         *,
         at: str | int | None = None,
+        engine: "Engine" = "duckdb",
         namespace: str | None = None,
         layouts: bool = True,
     ) -> "tuple[TableExplanation, ...]":
@@ -221,7 +222,7 @@ class Lake(LakeUpkeep):
         from lakebed.query.planning.explain import explain_plan
         from lakebed.query.request import QueryRequest
 
-        request = QueryRequest(sql, _point(at), namespace=namespace, layouts=layouts)
+        request = QueryRequest(sql, _point(at), engine, namespace=namespace, layouts=layouts)
         return explain_plan(self.queries.plan(request))
 
     def table(

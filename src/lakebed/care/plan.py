@@ -26,13 +26,16 @@ from lakebed.care.steps import (
     LeaveAlone,
     PurgeDropped,
     ReapReleases,
+    RefreshLayouts,
     Refuse,
     RemoveBranches,
     RemoveOrphans,
 )
 from lakebed.care.survey import LakeSurvey
+from lakebed.derived.identity import KIND
 from lakebed.names import TableName, run_of_branch, run_of_hidden
-from lakebed.settings import CareSettings, TableCare
+from lakebed.ports import SOURCE_UUID
+from lakebed.settings import SAFE_DAYS, CareSettings, TableCare
 from lakebed.work import Plan
 
 
@@ -97,7 +100,14 @@ def _of_table(
         yield from _leftovers(table, member, seen, now)
         return
     rules = seen.rules[table]
+    if _is_abandoned(table, member, seen, now):
+        why = "the table that it was computed from was purged"
+        yield DropLeftovers(table=table, hidden=table, why=why)
+        return
     yield from _branches(table, member, seen, rules, now)
+    if due := seen.layouts.get(table):
+        why = "they are not as the table is"
+        yield RefreshLayouts(table=table, layouts=tuple(due), batches=sum(due.values()), why=why)
     if table in seen.heads:
         yield from plan_compaction(
             table, member.metadata, seen.heads[table], rules, target=seen.targets[table]
@@ -147,6 +157,18 @@ def _leftovers(
         yield DropLeftovers(table=owner, hidden=table, why="its run ended")
 
 
+def _is_abandoned(table: TableName, member: Member, seen: LakeSurvey, now: datetime) -> bool:
+    """Whether it is a layout whose table is gone for good. One that cannot be read may be it."""
+    metadata = member.metadata
+    if not table.derived or metadata is None or KIND not in metadata.properties:
+        return False
+    if any(one.metadata is None for one in seen.stock.members):
+        return False
+    there = {one.uuid for one in seen.stock.members}
+    limit = now - timedelta(hours=seen.rules[table].dead_branch_max_age_hours)
+    return metadata.properties.get(SOURCE_UUID) not in there and metadata.updated_at < limit
+
+
 def _finishing(seen: LakeSurvey) -> Iterator[FinishRemoval]:
     for removal in seen.removals:
         yield FinishRemoval(
@@ -157,7 +179,9 @@ def _finishing(seen: LakeSurvey) -> Iterator[FinishRemoval]:
 def _dropped(seen: LakeSurvey, now: datetime) -> Iterator[PurgeDropped | LeaveAlone]:
     for member in seen.stock.members:
         if gone := member.dropped:
-            days = seen.rules[gone.table].dropped_max_age_days
+            # what can be computed again is kept for those who still read it
+            derived = member.metadata and KIND in member.metadata.properties
+            days = SAFE_DAYS if derived else seen.rules[gone.table].dropped_max_age_days
             if gone.at >= now - timedelta(days=days) or gone.table in seen.unread:
                 continue
             why = f"dropped more than {days:g} days ago"

@@ -31,12 +31,14 @@ from lakebed.care.steps import (
     PurgeQuarantine,
     PurgeRuns,
     ReapReleases,
+    RefreshLayouts,
     Refuse,
     RemoveBranches,
     RemoveOrphans,
     RewriteManifests,
 )
 from lakebed.care.survey import LakeSurvey, look_around
+from lakebed.derived.building.steps import LayoutListener
 from lakebed.errors import LakebedError, LeaseHeld
 from lakebed.ports import CareEntry, CareState, ChangeRecords, Event, RemoveRef
 from lakebed.tables import HeldLease, amend, settle_publications
@@ -111,6 +113,8 @@ class _Care:
                 return _left(step, state="reported")
             case RemoveOrphans():
                 return remove_orphans(step, services, on_progress=on_progress)
+            case RefreshLayouts():
+                return self._refresh_layouts(step)
             case PurgeProcessed():
                 return self._purge_processed(step)
             case PurgeQuarantine():
@@ -166,6 +170,24 @@ class _Care:
             self.services.catalog, step.table, amendments, leases=[held.require()], records=records
         )
         return Done(step.counts)
+
+    def _refresh_layouts(self, step: RefreshLayouts) -> Done:
+        """Builders hold leases of batches, not the table's: runs go on meanwhile."""
+        if self.services.layouts is None:
+            return Done({})
+        listener = LayoutListener(on_progress=self.listener.on_progress)
+        done = self.services.layouts().build(step.table, listener=listener)
+        failed = [f"{build.name}: {build.error}" for build in done if build.error]
+        counts = {
+            "layouts": sum(build.changed for build in done),
+            "batches": sum(build.built + build.removed for build in done),
+        }
+        return Done(
+            {name: count for name, count in counts.items() if count},
+            sum(build.bytes for build in done),
+            "; ".join(failed),
+            "failed" if failed else "done",
+        )
 
     def _purge_processed(self, step: PurgeProcessed) -> Done:
         """A full refresh reads these files: while one is running, they stay."""

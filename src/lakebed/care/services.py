@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from lakebed.care.observer import LakeObserver
+from lakebed.derived.layouts import Layouts
 from lakebed.errors import LakebedError
 from lakebed.landing import ZoneSpec
 from lakebed.names import TableName, ZoneName
@@ -72,6 +73,7 @@ class CareServices:
     logs: Mapping[str, Files] = field(default_factory=dict)  # places of logs
     # places of payloads and scratch files
     staging: Mapping[str, Files] = field(default_factory=dict)
+    layouts: Callable[[], Layouts] | None = None
     # how far Spark is
     watch: Callable[[OnProgress], AbstractContextManager[None]] = lambda _: nullcontext()
 

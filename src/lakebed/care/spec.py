@@ -7,10 +7,10 @@ from lakebed.errors import UnknownName
 from lakebed.names import TableName
 
 Action = Literal[
-    "close_dead_runs", "remove_branches", "drop_leftovers", "finish_removal", "compact_files",
-    "rewrite_manifests", "expire_snapshots", "purge_dropped", "remove_orphans", "purge_processed",
-    "purge_quarantine", "purge_staging", "purge_runs", "purge_logs", "purge_events",
-    "reap_releases",
+    "close_dead_runs", "remove_branches", "drop_leftovers", "finish_removal", "build_layouts",
+    "compact_files", "rewrite_manifests", "expire_snapshots", "purge_dropped", "remove_orphans",
+    "purge_processed", "purge_quarantine", "purge_staging", "purge_runs", "purge_logs",
+    "purge_events", "reap_releases",
 ]  # fmt: skip
 ACTIONS: tuple[Action, ...] = get_args(Action)
 # what writes to tables, or removes their files

@@ -22,6 +22,7 @@ from lakebed.care.removal.orphans import (
 from lakebed.care.removal.removal import Removal, awaited_files, read_removals
 from lakebed.care.services import CareServices, Reaping, ZoneRules
 from lakebed.care.spec import CareRequest
+from lakebed.derived.identity import listed_tables
 from lakebed.errors import DamagedTable, LakebedError
 from lakebed.landing.plan import PROCESSED, QUARANTINE
 from lakebed.names import TableName, ZoneName
@@ -61,6 +62,8 @@ class LakeSurvey:
     removals: tuple[Removal, ...] = ()
     heads: Mapping[TableName, HeadFiles] = field(default_factory=dict)
     targets: Mapping[TableName, int] = field(default_factory=dict)  # size to aim at for a data file
+    # layouts of each table that are to be built, with how many batches of them
+    layouts: Mapping[TableName, Mapping[str, int]] = field(default_factory=dict)
     orphans: OrphanLook = OrphanLook()
     zones: tuple[tuple[ZoneRules, tuple[FileInfo, ...]], ...] = ()
     quarantine: Mapping[ZoneName, tuple[FileInfo, ...]] = field(default_factory=dict)
@@ -99,6 +102,7 @@ def look_around(services: CareServices, request: CareRequest, *, now: datetime) 
         removals=read_removals(services.files),
         heads=_heads(services, stock, rules, request),
         targets={table: _target(services, table, stock) for table in stock.tables},
+        layouts=_layouts(services, stock, request),
         orphans=_with_leases(orphans, stock, runs),
         zones=tuple(
             (zone, _landed(services, zone.zone, PROCESSED))
@@ -150,6 +154,22 @@ def _rules(
     }
     unread |= {table: unread[source] for table, source in asked.items() if source in unread}
     return rules, unread
+
+
+def _layouts(
+    services: CareServices, stock: Stock, request: CareRequest
+) -> dict[TableName, Mapping[str, int]]:
+    """Layouts that are due; a table that lists none costs no look. One that cannot be looked at is
+    left to `layout ls` and fsck.
+    """
+    found: dict[TableName, Mapping[str, int]] = {}
+    if services.layouts is None or not request.wants("build_layouts") or stock.in_the_way:
+        return found
+    for table, member in stock.tables.items():
+        if member.metadata and request.means(table) and listed_tables(member.metadata):
+            with suppress(LakebedError):
+                found[table] = services.layouts().due(table)
+    return found
 
 
 def _busy(services: CareServices, runs: tuple[RunSummary, ...]) -> frozenset[TableName]:

@@ -29,6 +29,10 @@ FormatOption = Annotated[
 OutputOption = Annotated[
     str | None, typer.Option("-o", "--output", metavar="FILE", help="Write to a file.")
 ]
+EngineOption = Annotated[
+    Literal["duckdb", "spark"],
+    typer.Option("--engine", help="duckdb (without a JVM) or spark."),
+]
 NoLayoutsOption = Annotated[
     bool, typer.Option("--no-layouts", help="Read tables themselves, never their layouts.")
 ]
@@ -58,10 +62,7 @@ def query(
     screen: Screen,
     sql: SqlArgument,
     at: AtOption = None,
-    engine: Annotated[
-        Literal["duckdb", "spark"],
-        typer.Option("--engine", help="duckdb (without a JVM) or spark."),
-    ] = "duckdb",
+    engine: EngineOption = "duckdb",
     limit: LimitOption = None,
     format: FormatOption = None,
     output: OutputOption = None,
@@ -79,9 +80,10 @@ def query(
     text = sql_text(sql)
     lake = screen.lake
     if explain:
-        show_explained(
-            screen, lake.explain(text, at=at, namespace=namespace, layouts=not no_layouts)
+        found = lake.explain(
+            text, at=at, engine=engine, namespace=namespace, layouts=not no_layouts
         )
+        show_explained(screen, found)
         return
     with lake.query(
         text,
@@ -171,9 +173,12 @@ def explain(
     screen: Screen,
     sql: SqlArgument,
     at: AtOption = None,
+    engine: EngineOption = "duckdb",
     namespace: NamespaceOption = None,
     no_layouts: NoLayoutsOption = False,
 ) -> None:
     """Show which files of each table a query would read, and why, without reading them."""
-    found = screen.lake.explain(sql_text(sql), at=at, namespace=namespace, layouts=not no_layouts)
+    found = screen.lake.explain(
+        sql_text(sql), at=at, engine=engine, namespace=namespace, layouts=not no_layouts
+    )
     show_explained(screen, found)

@@ -60,6 +60,23 @@ class Layouts:
             for layout in find_layouts(metadata, self.services.catalog)
         )
 
+    def due(self, table: TableName) -> dict[str, int]:
+        """The layouts of a table that a build would change, and how many batches of them are stale:
+        0 if only stamps are.
+        """
+        _, _, metadata = self.services.tables.look_up(table)
+        head = metadata.head()
+        stamped = {
+            layout.name
+            for layout in find_layouts(metadata, self.services.catalog)
+            if head and layout.covers == head.id
+        }
+        return {
+            line.name: line.stale
+            for line in self.list(table)
+            if line.hidden and (line.state != "fresh" or line.name not in stamped)
+        }
+
     def bytes_of(self, table: TableName) -> int:
         """The bytes of all data files of a table's layouts."""
         _, _, metadata = self.services.tables.look_up(table)

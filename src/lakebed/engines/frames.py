@@ -10,7 +10,7 @@ from lakebed.ports import Predicate, ScanColumn
 from lakebed.query.engine import Batches, ReadRequest
 from lakebed.query.lazy.selection import TableSelection
 from lakebed.query.parsing.parse_nodes import Json
-from lakebed.query.planning.plan import PlannedTable
+from lakebed.query.planning.plan import ChosenLayout, PlannedTable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -75,10 +75,15 @@ class EngineFrames:
 
         return lazy_frame(schema, columns, batches)
 
-    def spark_frame(self, selection: TableSelection, predicate: Predicate | None) -> Any:
+    def spark_frame(
+        self,
+        selection: TableSelection,
+        predicate: Predicate | None,
+        layout: ChosenLayout | None = None,
+    ) -> Any:
         from lakebed.engines.spark.reading import pinned_frame
 
-        return pinned_frame(self._spark(), selection, predicate)
+        return pinned_frame(self._spark(), selection, predicate, layout)
 
     def to_duckdb(self, table: "pa.Table") -> Any:
         from lakebed.engines.duckdb.streams import arrow_relation

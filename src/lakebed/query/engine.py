@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from lakebed.ports import Compute, Predicate, QueryRows, ScanColumn
 from lakebed.query.parsing.parse_nodes import Json
-from lakebed.query.planning.plan import PlannedTable, QueryPlan
+from lakebed.query.planning.plan import ChosenLayout, PlannedTable, QueryPlan
 from lakebed.query.request import QueryRequest
 
 if TYPE_CHECKING:
@@ -119,8 +119,13 @@ class TableReader(Protocol):
         """A LazyFrame that reads `batches` when it is collected."""
         ...
 
-    def spark_frame(self, selection: "TableSelection", predicate: Predicate | None) -> Any:
-        """A Spark DataFrame of the selection."""
+    def spark_frame(
+        self,
+        selection: "TableSelection",
+        predicate: Predicate | None,
+        layout: ChosenLayout | None = None,
+    ) -> Any:
+        """A Spark DataFrame of the selection, read through a layout if there is one."""
         ...
 
 

@@ -60,7 +60,7 @@ class Queries:
         if request.engine == "spark":
             from lakebed.query.planning.spark_sql import plan_spark_query
 
-            return plan_spark_query(request, self.context.catalog, timezone=self.context.timezone)
+            return plan_spark_query(request, self.context)
         return plan_query(request, self.engines.duckdb.parse, self.context)
 
     def query(self, request: QueryRequest) -> QueryResult:

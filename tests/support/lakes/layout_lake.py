@@ -1,18 +1,20 @@
 """Tables with layouts: made by a line each, compared with what plain PyIceberg reads of them."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
 
 from lakebed.app import Lake
 from lakebed.batches.sidecars import known_batches
+from lakebed.batches.state import BATCH, batch_summary
 from lakebed.derived.building.steps import LayoutBuild
 from lakebed.derived.identity import Layout, find_layouts
 from lakebed.derived.summary import LayoutSummary
 from lakebed.names import TableName
-from lakebed.ports import TableMetadata
+from lakebed.ports import ScanFile, TableMetadata
 
 COLUMNS = "year INT, geo STRING, v BIGINT"
 Row = tuple[int | None, str, int]
@@ -46,7 +48,7 @@ class LayoutTable:
         listed = ", ".join(
             f"({'NULL' if year is None else year}, '{geo}', {v})" for year, geo, v in rows
         )
-        self.sql(f"INSERT INTO {self.table.spark} VALUES {listed}")
+        self.sql(f"INSERT INTO {self.table.spark} (year, geo, v) VALUES {listed}")
 
     def append_elsewhere(self, table: TableName, *rows: Row) -> None:
         """By PyIceberg."""
@@ -96,14 +98,35 @@ class LayoutTable:
         """How many snapshots have changed rows of the layout."""
         return sum(one.changes_rows for one in self.layout.metadata.snapshots.values())
 
-    def check(self, names: Sequence[str] | None = None) -> None:
-        """Every layout has exactly the rows of the table, by PyIceberg and by our own comparison."""
-        expected = self._rows(self.table)
-        for layout in self.layouts:
-            if names is None or layout.name in names:
-                assert self._rows(layout.table) == expected
-        assert all(check.ok for check in self.lake.layouts.verify(self.table))
+    @property
+    def files(self) -> tuple[ScanFile, ...]:
+        _, pointer, metadata = self.lake.tables.look_up(self.table)
+        head = metadata.head()
+        return self.lake.stores.scans.plan(pointer, snapshot=head.id if head else None).files
 
-    def _rows(self, table: TableName) -> Counter[str]:
-        rows = self.lake.iceberg.load_table(table.parts).scan().to_arrow().to_pylist()
-        return Counter(str(sorted(row.items())) for row in rows)
+    @contextmanager
+    def told_as_built(self, label: str) -> Iterator[None]:
+        """What Spark writes in this block says that it is a batch as the last build left it."""
+        state = known_batches(self.lake.stores.files, self.layout.metadata).batches[label]
+        key = f"spark.sql.iceberg.snapshot-property.{BATCH}"
+        self.lake.spark.conf.set(key, batch_summary(state))
+        try:
+            yield
+        finally:
+            self.lake.spark.conf.unset(key)
+
+    def check(self) -> None:
+        """Every layout has exactly the rows of the table, as PyIceberg reads them."""
+        same_rows(self.lake, self.table)
+
+
+def same_rows(lake: Lake, table: TableName) -> None:
+    """Every layout of a table has exactly its rows, as PyIceberg reads them."""
+    expected = _rows(lake, table)
+    for layout in find_layouts(lake.tables.describe(table), lake.stores.catalog):
+        assert _rows(lake, layout.table) == expected
+
+
+def _rows(lake: Lake, table: TableName) -> Counter[str]:
+    rows = lake.iceberg.load_table(table.parts).scan().to_arrow().to_pylist()
+    return Counter(str(sorted(row.items())) for row in rows)

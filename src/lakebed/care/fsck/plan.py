@@ -8,9 +8,11 @@ from lakebed.care.fsck.spec import (
     Heal,
     PipelineInventory,
     Purge,
+    Relist,
     Settle,
     Unpin,
 )
+from lakebed.derived.identity import KIND, listed_tables
 from lakebed.names import TableName, run_of_branch, run_of_hidden, short_id
 from lakebed.ports import (
     SOURCE_UUID,
@@ -65,6 +67,7 @@ def judge(state: FsckState) -> tuple[Finding, ...]:
         *_dead_runs(state),
         *_hidden(state),
         *_derived(state),
+        *_listings(state),
         *_unsettled(state),
         *_pins(state),
         *_ledger(state),
@@ -129,6 +132,29 @@ def _derived(state: FsckState) -> Iterator[Finding]:
             )
             advice = f"If nobody needs it: lakebed table drop {table}"
             yield Finding("derived table without source", "warning", str(table), what, None, advice)
+
+
+def _listings(state: FsckState) -> Iterator[Finding]:
+    """What a table lists as derived from it, and what says so itself."""
+    for table, metadata in state.tables.items():
+        if table.hidden:
+            continue
+        listed = set(listed_tables(metadata))
+        mine = {
+            one
+            for one, found in state.tables.items()
+            if one.derived
+            and KIND in found.properties
+            and found.properties.get(SOURCE_UUID) == metadata.uuid
+        }
+        repair = Relist(table, tuple(sorted(mine)))
+        for one in sorted(mine - listed):
+            what = f"{table}, which it is derived from, does not list it: no query uses it"
+            yield Finding("unlisted derived table", "warning", str(one), what, repair)
+        for one in sorted(listed - mine - state.damaged):
+            what = f"it lists {one} as derived from it, and there is no such table"
+            if one not in state.tables:
+                yield Finding("missing derived table", "warning", str(table), what, repair)
 
 
 def _unsettled(state: FsckState) -> Iterator[Finding]:

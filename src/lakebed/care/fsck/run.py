@@ -20,6 +20,7 @@ from lakebed.care.fsck.spec import (
     Looked,
     PointBack,
     Purge,
+    Relist,
     Repair,
     RepairOutcome,
     Settle,
@@ -34,10 +35,11 @@ from lakebed.care.fsck.walk import (
     walk_table,
     walk_tables,
 )
+from lakebed.derived.identity import DERIVED_TABLES, listing
 from lakebed.errors import DamagedTable, LakebedError
 from lakebed.names import TableName, run_of_hidden
-from lakebed.ports import ChangeRecords, Event, Pointer, TableMetadata
-from lakebed.tables import hold_lease, settle_publications
+from lakebed.ports import ChangeRecords, Event, Pointer, SetProperties, TableMetadata
+from lakebed.tables import amend, hold_lease, settle_publications
 
 _MANY = 100_000
 
@@ -206,8 +208,17 @@ def _do(services: FsckServices, repair: Repair) -> None:
             release_dead(services, repair)
         case Settle():
             settle_publications(services.catalog)
+        case Relist():
+            _relist(services, repair)
         case _:
             assert_never(repair)
+
+
+def _relist(services: FsckServices, repair: Relist) -> None:
+    listed = SetProperties({DERIVED_TABLES: listing(repair.derived)})
+    name = f"{repair.table}#layouts"
+    with hold_lease(services.leases, name, holder=services.holder, limit=services.limit):
+        amend(services.catalog, repair.table, [listed])
 
 
 def _point_back(services: FsckServices, repair: PointBack) -> None:

@@ -15,6 +15,7 @@ FindingKind = Literal[
     "divided change", "dead pin", "dead protection", "protection without follower",
     "silent follower", "ledger of unknown table", "table without pipeline",
     "pipeline without table", "bad pipeline", "damaged release", "derived table without source",
+    "unlisted derived table", "missing derived table",
 ]  # fmt: skip
 # how many data files, and how many metadata files, a check reads in full by default
 SAMPLE = 200
@@ -102,7 +103,18 @@ class Settle:
         return "settle interrupted publications and changes"
 
 
-Repair = Heal | PointBack | Purge | ClearStage | Unpin | GiveBack | Settle
+@dataclass(frozen=True)
+class Relist:
+    """Let a table list exactly the tables that are derived from it."""
+
+    table: TableName
+    derived: tuple[TableName, ...]
+
+    def __str__(self) -> str:
+        return f"list the {len(self.derived)} derived tables of {self.table}"
+
+
+Repair = Heal | PointBack | Purge | ClearStage | Unpin | GiveBack | Settle | Relist
 """One thing that `--repair` does."""
 
 

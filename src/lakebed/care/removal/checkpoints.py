@@ -5,7 +5,14 @@ names.
 from collections.abc import Collection
 
 from lakebed.batches.sidecars import known_batches, sidecar_folder, write_checkpoint
-from lakebed.batches.state import CHECKPOINT, checkpoint_property, has_batches, oldest_kept
+from lakebed.batches.state import (
+    CHECKPOINT,
+    checkpoint_of,
+    checkpoint_property,
+    has_batches,
+    oldest_kept,
+)
+from lakebed.derived.identity import COVERS, KIND
 from lakebed.names import TableName
 from lakebed.ports import Files, SetProperties, TableMetadata
 
@@ -22,6 +29,26 @@ def checkpoint_amendments(
     if oldest is None:
         return ()
     folder = sidecar_folder(files, table, metadata.location)
+    if KIND in metadata.properties:
+        return _of_derived(metadata, removed, files, folder, oldest)
     states = known_batches(files, metadata, at=oldest)
     checkpoint = write_checkpoint(files, folder, states.batches.values(), at=oldest)
     return (SetProperties({CHECKPOINT: checkpoint_property(checkpoint)}),)
+
+
+def _of_derived(
+    metadata: TableMetadata, removed: Collection[int], files: Files, folder: str, oldest: int
+) -> tuple[SetProperties, ...]:
+    """A derived table's checkpoint stays as long as its snapshot does: it says more than the
+    snapshots themselves. Of one into which others have written nothing is certain, and must not be
+    once their snapshots are gone.
+    """
+    former, head = checkpoint_of(metadata), metadata.head()
+    kept = former is not None and former.at not in set(removed)
+    if kept and head and former and metadata.descends(head.id, former.at):
+        return ()
+    states = known_batches(files, metadata, at=oldest)
+    known = () if states.foreign or states.incomplete else states.batches.values()
+    checkpoint = write_checkpoint(files, folder, known, at=oldest)
+    properties: dict[str, str | None] = {CHECKPOINT: checkpoint_property(checkpoint)}
+    return (SetProperties(properties if known else properties | {COVERS: None}),)

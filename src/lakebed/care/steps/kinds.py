@@ -18,6 +18,7 @@ from lakebed.care.steps.tables import (
     FinishRemoval,
     LeaveAlone,
     PurgeDropped,
+    RefreshLayouts,
     Refuse,
     RemoveBranches,
     RewriteManifests,
@@ -30,4 +31,7 @@ LeasedStep = (
     | CompactFiles | RewriteManifests
 )  # fmt: skip
 PurgeStep = PurgeFolders | PurgeLogs | PurgeEvents | PurgeRuns | ReapReleases
-CareStep = UndoneStep | LeasedStep | PurgeStep | RemoveOrphans | PurgeProcessed | PurgeQuarantine
+CareStep = (
+    UndoneStep | LeasedStep | PurgeStep | RefreshLayouts | RemoveOrphans | PurgeProcessed
+    | PurgeQuarantine
+)  # fmt: skip

@@ -81,6 +81,20 @@ class ExpireSnapshots(BaseCareStep):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RefreshLayouts(BaseCareStep):
+    """Layouts of a table that are not as the table is, or do not say so yet."""
+
+    action: ClassVar[Action] = "build_layouts"
+    table: TableName
+    layouts: tuple[str, ...]
+    batches: int = 0
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        return {"layouts": len(self.layouts), "stale batches": self.batches}
+
+
+@dataclass(frozen=True, kw_only=True)
 class CompactFiles(BaseCareStep):
     """Small data files, to be rewritten as fewer large ones, in the table's sort order if it has
     one.

@@ -79,7 +79,7 @@ lakebed table dropped
 
 def dropped(screen: Screen) -> None:
     """List dropped tables that can be restored."""
-    known = screen.lake.tables.dropped()
+    known = [one for one in screen.lake.tables.dropped() if not one.table.hidden]
     rows = [dropped_json(one) for one in known]
 
     def text() -> None:

@@ -78,7 +78,8 @@ def rows_query(table: TableName, source: TableMetadata, snapshot: int, *, where:
     """
     listed = ", ".join(_selected(table, source, snapshot))
     rows = f"SELECT {listed} FROM {at_snapshot(table, snapshot)}"
-    return f"SELECT * FROM ({rows}) WHERE {where}" if where else rows
+    # without a name for the rows, Spark may read WHERE (…) as one, with its columns
+    return f"SELECT * FROM ({rows}) AS t WHERE {where}" if where else rows
 
 
 def _selected(table: TableName, source: TableMetadata, snapshot: int) -> Iterator[str]:

@@ -60,14 +60,14 @@ def freshness_of(
     it does not matter that it has not always had them.
     """
     states = known_batches(services.files, layout.metadata)
-    if fit_of(layout, source.metadata) == "same":
-        states = as_if_unchanged(states, source.metadata)
+    same = fit_of(layout, source.metadata) == "same"
+    compared = as_if_unchanged(states, source.metadata) if same else states
 
     def changes(since: int) -> Iterable[PartitionValues] | None:
         found = services.scans().changes(source.pointer, since=since, until=source.snapshot)
         return None if found is None else [file.partition for file in found]
 
-    return states, compare_batches(layout, states, source.metadata, changes)
+    return states, compare_batches(layout, compared, source.metadata, changes)
 
 
 def source_batches(

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
+from lakebed.derived.building.columns import fit_of
 from lakebed.derived.building.create import LayoutMaker
 from lakebed.derived.building.look import (
     SourceState,
@@ -178,6 +179,10 @@ class _LayoutRun:
         self._note(name, snapshot=self.source.snapshot)
         with self._keeping_error(name):
             layout = read_layout_table(self.services, hidden)
+            if fit_of(layout, self.source.metadata) != "same":
+                former = self._note(name).error
+                self._note(name, error=former or "its columns are not those of the table")
+                return
             look = look_at_batches(self.services, self.session, self.source, layout)
             self._look, budget = look, self.options.budget
             self._note(name, warnings=tuple(large_batches(look, budget=budget)))

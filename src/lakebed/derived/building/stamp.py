@@ -5,11 +5,11 @@ metadata only.
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from lakebed.batches.sidecars import known_batches, sidecar_folder, write_checkpoint
+from lakebed.batches.sidecars import sidecar_folder, write_checkpoint
 from lakebed.batches.state import CHECKPOINT, BatchState, checkpoint_property
 from lakebed.derived.building.look import SourceState, freshness_of, read_layout_table
 from lakebed.derived.building.services import LayoutServices
-from lakebed.derived.freshness import source_digest
+from lakebed.derived.freshness import columns_digest, source_digest
 from lakebed.derived.identity import COVERS, Layout
 from lakebed.names import TableName
 from lakebed.ports import SetProperties
@@ -28,15 +28,17 @@ def stamp(
 
     def attempt() -> bool:
         layout = read_layout_table(services, hidden)
-        raw = known_batches(services.files, layout.metadata).batches
         states, freshness = freshness_of(services, source, layout)
         complete = not freshness.stale and frozenset(labels) == freshness.fresh
         if freshness.tainted:
             return False
-        digest = source_digest(source.metadata.uuid, source.snapshot)
+        now = {
+            "digest": source_digest(source.metadata.uuid, source.snapshot),
+            "schema": columns_digest(source.metadata),
+        }
         stamped = [
-            replace(states.batches[label], digest=digest) if label in freshness.fresh else state
-            for label, state in raw.items()
+            replace(state, **now) if label in freshness.fresh else state
+            for label, state in states.batches.items()
         ]
         covers = source.snapshot if complete else layout.covers
         head = layout.metadata.head()

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.names import spark_identifier
 from lakebed.ports import Always, And, Comparison, In, IsNull, Not, Or, Predicate, StartsWith
+from lakebed.query.layouts.spark_text import layout_rows
 from lakebed.query.lazy.selection import TableSelection
+from lakebed.query.planning.plan import ChosenLayout
 from lakebed.tables import as_of_schema, at_snapshot
 
 if TYPE_CHECKING:
@@ -16,17 +18,24 @@ _TYPES = {"timestamp": "timestamp_ntz", "timestamptz": "timestamp"}
 
 
 def pinned_frame(
-    session: "SparkSession", chosen: TableSelection, predicate: Predicate | None
+    session: "SparkSession",
+    chosen: TableSelection,
+    predicate: Predicate | None,
+    layout: ChosenLayout | None = None,
 ) -> "DataFrame":
-    """The chosen columns and rows."""
-    snapshot, now = chosen.pinned.snapshot, chosen.pinned.columns
-    shown = as_of_schema(chosen.pinned.metadata, snapshot, chosen.pinned.schema) if snapshot else ()
-    frame = session.sql(
-        f"SELECT {', '.join(shown) or '*'} FROM {at_snapshot(chosen.pinned.table, chosen.snapshot)}"
-    )
+    """The chosen columns and rows, read through a layout if there is one."""
+    now = chosen.pinned.columns
+    rows = layout_rows(chosen.pinned, layout) if layout else _rows(chosen)
+    frame = session.sql(rows)
     if predicate is not None:
         frame = frame.filter(_condition(predicate, {one.name: one.type for one in now}))
     return frame.select(*(spark_identifier(name) for name in chosen.columns))
+
+
+def _rows(chosen: TableSelection) -> str:
+    pinned, snapshot = chosen.pinned, chosen.pinned.snapshot
+    shown = as_of_schema(pinned.metadata, snapshot, pinned.schema) if snapshot else ()
+    return f"SELECT {', '.join(shown) or '*'} FROM {at_snapshot(pinned.table, chosen.snapshot)}"
 
 
 def _condition(predicate: Predicate, types: Mapping[str, str]) -> Any:

@@ -167,6 +167,7 @@ def _chosen(
         scan if arms.whole else restricted(scan, arms.layout),
         restricted(source.scan, arms.source) if arms.source else None,
         whole=arms.whole,
+        batch_columns=layout.spec.batch_columns,
         batches=tuple(sorted(arms.batches)),
         rest_batches=tuple(sorted(arms.source_batches)),
     )

@@ -2,11 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 from lakebed.query.layouts.verdict import LayoutReason
-
-Engine = Literal["duckdb", "spark"]
+from lakebed.query.request import Engine
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from lakebed.query.layouts.wish import LayoutWish
 from lakebed.query.lazy.selection import TableSelection
 from lakebed.query.planning.layout_plan import LayoutPlanning
 from lakebed.query.planning.plan import PlannedTable, ReadTarget
+from lakebed.query.request import Engine
 from lakebed.query.results.row_source import RowSource
 from lakebed.tables import SnapshotGuard, SnapshotRead
 
@@ -140,7 +141,12 @@ class LazyTable(RowSource):
                 next="Omit it here, and filter the DataFrame: lake.table(…).to_spark().filter(…)",
             )
         self._services.protect_until_closed(self._selection.pinned.reads)
-        return self._services.reader.spark_frame(self._selection, where.exact if where else None)
+        layout = self._choose(self._scan(self.columns), self.columns, engine="spark").layout
+        if layout:
+            self._services.protect_until_closed(layout.pinned.reads)
+        return self._services.reader.spark_frame(
+            self._selection, where.exact if where else None, layout
+        )
 
     def count(self) -> int:
         """How many rows there are."""
@@ -170,19 +176,32 @@ class LazyTable(RowSource):
         guards: ExitStack,
     ) -> PlannedTable:
         """The files to read, or the layout to read instead, which is protected too."""
-        selection, scan = self._selection, self._scan(names, predicate)
+        scan = self._scan(names, predicate)
+        planned = self._choose(scan, names, predicate, limit=limit)
+        if planned.layout:
+            guards.enter_context(self._services.protect(planned.layout.pinned.reads))
+        return planned
+
+    def _choose(
+        self,
+        scan: Scan,
+        names: Sequence[str],
+        predicate: Predicate | None = None,
+        *,
+        limit: int | None = None,
+        engine: Engine = "duckdb",
+    ) -> PlannedTable:
+        selection, layouts = self._selection, self._services.layouts
         planned = PlannedTable(("", "", ""), ReadTarget(selection.pinned), scan=scan)
-        if self._services.layouts is None or not self._layouts:
+        if layouts is None or not self._layouts:
             return planned
-        source = SourceScan(
-            selection.pinned, scan, selection.predicate(predicate), selection.scanned(names)
-        )
+        whole, needed = selection.predicate(predicate), selection.scanned(names)
         in_order = limit is not None or (selection.where and selection.where.order_sensitive)
-        strict = self._services.layouts.settings.order == "strict"
-        wish = LayoutWish("ORDER_SENSITIVE" if in_order and strict else None)
-        layout, choice = self._services.layouts.chooser.choose(source, wish)
-        if layout:
-            guards.enter_context(self._services.protect(layout.pinned.reads))
+        refused = in_order and layouts.settings.order == "strict"
+        layout, choice = layouts.chooser.choose(
+            SourceScan(selection.pinned, scan, whole, needed),
+            LayoutWish("ORDER_SENSITIVE" if refused else None, engine=engine),
+        )
         return replace(planned, layout=layout, choice=choice)
 
     def _batches(

@@ -9,7 +9,6 @@ from lakebed.query.layouts.verdict import LayoutVerdict
 from lakebed.query.parsing.tree import MentionedColumns, mentioned_columns
 from lakebed.query.planning.plan import (
     CatalogView,
-    LayoutChoice,
     PlannedTable,
     QueryPlan,
     SystemTable,
@@ -101,7 +100,8 @@ def _explain_table(view: PlannedTable, named: MentionedColumns) -> TableExplanat
         )
     snapshot = what.snapshot_id
     if scan is None and view.target.part == "rows":
-        return TableExplanation(str(what.table), "BY_SPARK", "spark", snapshot)
+        found = TableExplanation(str(what.table), "BY_SPARK", "spark", snapshot)
+        return _with_choice(found, view)
     if scan is None:
         return TableExplanation(
             f"{what.table}${view.target.part}", "METADATA", "metadata", snapshot
@@ -123,14 +123,18 @@ def _explain_table(view: PlannedTable, named: MentionedColumns) -> TableExplanat
             for column in what.columns
             if named.all or column.name.casefold() in named.names
         ),
-        layout=view.layout.name if view.layout else "",
     )
-    return _with_choice(found, view.choice) if view.choice else found
+    return _with_choice(found, view)
 
 
-def _with_choice(found: TableExplanation, choice: LayoutChoice) -> TableExplanation:
+def _with_choice(found: TableExplanation, view: PlannedTable) -> TableExplanation:
+    choice = view.choice
+    if choice is None:
+        return found
     return replace(
         found,
+        condition=predicate_text(view.predicate) if view.predicate else "",
+        layout=view.layout.name if view.layout else "",
         layouts=choice.verdicts,
         source_needed_bytes=choice.source.needed,
         source_cost=choice.source.cost,

@@ -91,9 +91,9 @@ def _qualifies_fully(tree: Json) -> bool:
     )
 
 
-def require_known_layout(plan: QueryPlan, name: str | None) -> None:
+def require_known_layout(tables: Iterable[PlannedTable], name: str | None) -> None:
     """Raise for a layout that a query asks for although none of its tables has it."""
-    known = set(_layout_names(plan.tables))
+    known = set(_layout_names(tables)) if name else set()
     if name and name.casefold() not in {one.casefold() for one in known}:
         raise UnknownName("layout of this query's tables", name, known)
 

@@ -97,6 +97,7 @@ class ChosenLayout:
     scan: Scan
     rest: Scan | None = None
     whole: bool = False
+    batch_columns: tuple[str, ...] = ()
     batches: tuple[str, ...] = ()
     rest_batches: tuple[str, ...] = ()
 

@@ -114,7 +114,7 @@ def _attempt(request: QueryRequest, parse: Parse, context: QueryContext) -> Quer
         return planned
     chosen = plan_layouts(planned, context.layouts, wish)
     if context.wish is None:
-        require_known_layout(chosen, layout_hints(sql).use)
+        require_known_layout(chosen.tables, layout_hints(sql).use)
     return chosen
 
 

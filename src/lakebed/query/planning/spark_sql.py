@@ -3,94 +3,100 @@
 Spark prunes files itself; the conditions on each table are known all the same.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lakebed.errors import BadPipeline, BadQuery, UnknownName, UsageError
-from lakebed.names import CATALOG, spark_identifier
-from lakebed.ports import Catalog
+from lakebed.names import CATALOG, TableName, spark_identifier
+from lakebed.ports import Pointer
+from lakebed.query.layouts.spark_text import layout_rows
 from lakebed.query.parsing.hints import without_layout_hints
 from lakebed.query.parsing.query_text import Piece, replaced
 from lakebed.query.planning.pin import pin_table
-from lakebed.query.planning.plan import PinnedTable, PlannedTable, QueryPlan, ReadTarget
+from lakebed.query.planning.plan import PinnedTable, PlannedTable, QueryPlan
+from lakebed.query.planning.planner import QueryContext
 from lakebed.query.planning.resolve import CatalogNames, all_names
+from lakebed.query.planning.spark_layouts import SparkLayouts, SparkTarget
 from lakebed.query.request import METADATA_TABLES, QueryRequest, TableReference
 from lakebed.tables import as_of_schema
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
+    from lakebed.query.planning.spark_layouts import SparkQuery
     from lakebed.query.spark_reads.reads import SparkRead
     from lakebed.sql.parsing.lexer import LexedText, Token
+
+    References = list[tuple[SparkRead, TableReference]]
 
 _ITS_OWN = {"VERSION", "TIMESTAMP", "FOR", "SYSTEM_VERSION", "SYSTEM_TIME"}
 
 
-def plan_spark_query(request: QueryRequest, catalog: Catalog, *, timezone: str) -> QueryPlan:
+def plan_spark_query(request: QueryRequest, context: QueryContext) -> QueryPlan:
     """The query over pinned tables.
 
     Raises `BadQuery` for whatever a SELECT can make Spark do besides reading tables.
     """
     try:
-        reading, reads = _parse(request.sql)
+        query = _parse(without_layout_hints(request.sql, spark=True))
     except BadPipeline as error:
         raise BadQuery(error.what, where=error.where, next=error.next) from None
-    known = CatalogNames(catalog.pointers())
+    known = CatalogNames(context.catalog.pointers())
     try:
-        references = _resolve(reads, known, request)
+        references = _resolve(query.reads, known, request)
     except (
         UnknownName
     ):  # views and foreign tables are looked up only now, because that takes longer
-        known = all_names(catalog)
-        references = _resolve(reads, known, request)
-    pointers = known.tables
-    metadata = catalog.metadata(
-        {pointers[found.table] for _, found in references if found.table in pointers}
-    )
+        known = all_names(context.catalog)
+        references = _resolve(query.reads, known, request)
+    targets = _targets(query, references, known.tables, request, context)
+    layouts = SparkLayouts(request, query, targets, context)
     pieces: list[Piece] = []
-    targets: list[tuple[SparkRead, ReadTarget]] = []
-    for one, found in references:
-        names = one.names
-        if found.table not in pointers:
-            pieces.append(Piece(names[0].start, names[-1].end, _view(found, request)))
+    tables: dict[object, PlannedTable] = {}
+    for read, found in references:
+        target = targets.get(read.start)
+        if target is None:
+            pieces.append(_piece(read, _view(found, request)))
             continue
+        planned = layouts.plan(read)
+        by = planned.layout.digest if planned.layout else ""
+        tables.setdefault((found, target.pinned.snapshot_id, by), planned)
+        pieces.append(_piece(read, _pinned_text(target, found, planned, read)))
+    layouts.require_known(tuple(tables.values()))
+    text = query.reading.text[: query.reading.end]
+    return QueryPlan(request.sql, replaced(text, pieces), tuple(tables.values()), tuple(pieces))
+
+
+def _piece(read: "SparkRead", text: str) -> Piece:
+    return Piece(read.names[0].start, read.names[-1].end, text)
+
+
+def _targets(
+    query: "SparkQuery",
+    references: "References",
+    pointers: Mapping[TableName, Pointer],
+    request: QueryRequest,
+    context: QueryContext,
+) -> dict[int, SparkTarget]:
+    """The tables that names stand for, by their place; views are left out."""
+    there = [(read, found) for read, found in references if found.table in pointers]
+    metadata = context.metadata({pointers[found.table] for _, found in there})
+    targets = {}
+    for read, found in there:
         pointer, known_by = pointers[found.table], metadata[found.table]
-        pinned = pin_table(pointer, known_by, request.at, timezone=timezone)
-        own = _has_time_travel(reading, names)
-        read = _pin_own(pinned, one.table, timezone=timezone) if own else pinned
-        targets.append((one, ReadTarget(read, found.part)))
-        text = _pinned_text(pinned, found, aliased=bool(one.table.alias), own=own)
-        pieces.append(Piece(names[0].start, names[-1].end, text))
-    text = reading.text[: reading.end]
-    tables = _planned(targets, timezone=timezone)
-    return QueryPlan(request.sql, replaced(text, pieces), tables, tuple(pieces))
-
-
-def _planned(
-    targets: "Sequence[tuple[SparkRead, ReadTarget]]", *, timezone: str
-) -> tuple[PlannedTable, ...]:
-    """Each table once for each snapshot and condition that it is read with."""
-    from lakebed.query.spark_reads.reads import spark_predicate
-
-    columns = {
-        read.start: target.source.columns
-        for read, target in targets
-        if isinstance(target.source, PinnedTable) and target.part == "rows"
-    }
-    planned: dict[object, PlannedTable] = {}
-    for read, target in targets:
-        if isinstance(target.source, PinnedTable):
-            predicate = spark_predicate(read, columns, timezone=timezone)
-            name, snapshot = target.source.table, target.source.snapshot_id
-            table = PlannedTable(name.parts, target, predicate)
-            planned.setdefault((name, target.part, snapshot, predicate), table)
-    return tuple(planned.values())
+        pinned = pin_table(pointer, known_by, request.at, timezone=context.timezone)
+        own = _has_time_travel(query.reading, read.names)
+        if own:
+            pinned = _pin_own(pinned, read.table, timezone=context.timezone)
+        targets[read.start] = SparkTarget(found, pinned, own=own)
+    return targets
 
 
 def _resolve(
     reads: "Sequence[SparkRead]", known: CatalogNames, request: QueryRequest
-) -> "list[tuple[SparkRead, TableReference]]":
+) -> "References":
     return [
         (read, found)
         for read in reads
@@ -98,19 +104,20 @@ def _resolve(
     ]
 
 
-def _parse(sql: str) -> "tuple[LexedText, tuple[SparkRead, ...]]":
+def _parse(sql: str) -> "SparkQuery":
     from lakebed.errors.source_text import SourceText
+    from lakebed.query.planning.spark_layouts import SparkQuery
     from lakebed.query.spark_reads.reads import spark_reads
     from lakebed.sql.checking.forbidden_words import refuse_words
     from lakebed.sql.checking.tree import refuse_tree
     from lakebed.sql.parsing.lexer import lex
     from lakebed.sql.parsing.parse import parse
 
-    reading = lex(SourceText(without_layout_hints(sql, spark=True), "the query"))
+    reading = lex(SourceText(sql, "the query"))
     refuse_words(reading)
     tree = parse(reading)
     refuse_tree(reading, tree)
-    return reading, spark_reads(reading, tree)
+    return SparkQuery(reading, tree, spark_reads(reading, tree))
 
 
 def _view(reference: TableReference, request: QueryRequest) -> str:
@@ -154,17 +161,17 @@ def _pin_own(pinned: PinnedTable, table: "exp.Table", *, timezone: str) -> Pinne
     version = table.args.get("version")
     point = version.expression if isinstance(version, exp.Version) else None
     if not isinstance(point, exp.Literal):
-        return pinned
+        return replace(pinned, present=False)
     with suppress(UsageError):
         return pin_table(pinned.pointer, pinned.metadata, point.name, timezone=timezone)
-    return pinned
+    return replace(pinned, present=False)
 
 
 def _pinned_text(
-    pinned: PinnedTable, reference: TableReference, *, aliased: bool, own: bool
+    target: SparkTarget, reference: TableReference, planned: PlannedTable, read: "SparkRead"
 ) -> str:
-    """The table at its snapshot, with the columns of its schema."""
-    name = pinned.table.spark
+    """The table at its snapshot, with the columns of its schema; or its layout."""
+    pinned, name = target.pinned, target.pinned.table.spark
     if reference.part == "batches":
         raise UsageError(
             "Spark does not know which batches a table has.",
@@ -173,12 +180,15 @@ def _pinned_text(
         )
     if reference.part != "rows":
         return f"{name}.{reference.part}"
-    if own or pinned.snapshot is None:
+    if target.own or pinned.snapshot is None:
         return name
-    text = f"{name} VERSION AS OF {pinned.snapshot.id}"
-    columns = as_of_schema(pinned.metadata, pinned.snapshot, pinned.schema)
-    if not columns:
-        return text
-    return f"(SELECT {', '.join(columns)} FROM {text})" + (
-        "" if aliased else f" AS {spark_identifier(pinned.table.name)}"
-    )
+    if planned.layout:
+        rows = layout_rows(pinned, planned.layout)
+    else:
+        text = f"{name} VERSION AS OF {pinned.snapshot.id}"
+        columns = as_of_schema(pinned.metadata, pinned.snapshot, pinned.schema)
+        if not columns:
+            return text
+        rows = f"SELECT {', '.join(columns)} FROM {text}"
+    named = "" if read.table.alias else f" AS {spark_identifier(pinned.table.name)}"
+    return f"({rows}){named}"

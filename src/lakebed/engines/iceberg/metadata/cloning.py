@@ -8,6 +8,7 @@ from pyiceberg.table.metadata import TableMetadata as IcebergMetadata
 from pyiceberg.table.refs import MAIN_BRANCH, SnapshotRef, SnapshotRefType
 from pyiceberg.table.snapshots import SnapshotLogEntry
 
+from lakebed.derived.identity import DERIVED_TABLES
 from lakebed.engines.iceberg.metadata.documents import (
     changed_document,
     read_document,
@@ -57,8 +58,9 @@ def cloned(present: IcebergMetadata, *, snapshot: int, to: str) -> IcebergMetada
 
 
 def _own_properties(present: IcebergMetadata) -> dict[str, str]:
-    """The properties of the source table, without its name."""
-    return {key: value for key, value in present.properties.items() if key != NAME}
+    """The properties of the source table, without its name and its layouts."""
+    own = {NAME, DERIVED_TABLES}
+    return {key: value for key, value in present.properties.items() if key not in own}
 
 
 def _branch_at(snapshot: int) -> SnapshotRef:
