@@ -118,6 +118,7 @@ def _look(answers: Answers) -> None:
     )
     ask("error", "query", "SELECT * FROM gold.totl", exit_code=2)
     ask("query-log", "query-log")
+    ask("layout advise", "layout", "advise")
     piped = CliRunner().invoke(
         app, ["sql", "--json", "--lake", str(answers.lake)], input=f"{total};\n"
     )

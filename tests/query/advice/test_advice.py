@@ -48,7 +48,7 @@ def test_a_table_without_a_pipeline_gets_a_command() -> None:
     assert found.config == ()
     assert found.commands == (
         "lakebed layout add bea.gold.income --name by_geo_fips_2 --partition-by"
-        ' "truncate(2, geo_fips)" --sort-by geo_fips --batch-by year',
+        " 'truncate(2, geo_fips)' --sort-by geo_fips --batch-by year",
     )
 
 
@@ -57,6 +57,14 @@ def test_sorting_in_place_stores_nothing_twice() -> None:
     (found,) = (proposed(one, table, taken=(), stored=0) for one in propose(table))
     assert (found.kind, found.layout, found.amplification) == ("sort_in_place", "", 1.0)
     assert found.config == ("sort_by: [geo_fips]",)
+
+
+def test_a_table_without_a_pipeline_is_sorted_by_statements() -> None:
+    table = by_year_only(reads({"geo_fips": "point"}, files=10, partitions=10))
+    (found,) = (proposed(one, table, taken=(), stored=0) for one in propose(table))
+    order, groups = found.commands
+    assert "'ALTER TABLE bea.gold.income WRITE ORDERED BY `geo_fips`'" in order
+    assert "'write.parquet.row-group-size-bytes' = '1048576'" in groups
 
 
 def test_the_gain_is_told_in_files_and_bytes() -> None:

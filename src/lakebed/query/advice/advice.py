@@ -2,10 +2,12 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import Literal
 
+from lakebed.names import spark_identifier
 from lakebed.query.advice.estimate import Arranged
-from lakebed.query.advice.figures import TableFigures
+from lakebed.query.advice.figures import ROW_GROUP, TableFigures
 from lakebed.query.advice.judge import Judgement
 from lakebed.query.advice.propose import ArrangementProposal
 from lakebed.query.advice.workload import LogCoverage
@@ -99,7 +101,8 @@ def _why(arranged: Arranged, proposal: ArrangementProposal, table: TableFigures)
     if arranged.in_place:
         return (
             f"conditions on {column} read {_count(table.partitions, 'partition')} that are not"
-            " sorted by it: sorted, with small row groups, they are as good as a layout"
+            " sorted by it: sorted, with small row groups, they are as good as a layout. Files"
+            " that are there are sorted when they are written again"
         )
     cut = arranged.partition_by[0] if arranged.partition_by else None
     if cut is None:
@@ -139,15 +142,11 @@ def _to_write(
         lines = [f"    {key}: {_listed(given)}" for key, given in listed.items() if given]
         return ("layouts:", f"  - name: {name}", *lines), ()
     options = (
-        f"--{key.replace('_', '-')} {_quoted(one)}"
+        f"--{key.replace('_', '-')} {quote(one)}"
         for key, given in listed.items()
         for one in given
     )
     return (), (" ".join((f"lakebed layout add {table.table} --name {name}", *options)),)
-
-
-def _quoted(text: str) -> str:
-    return text if text.isidentifier() else f'"{text}"'
 
 
 def _sorted_in_place(
@@ -155,8 +154,10 @@ def _sorted_in_place(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if table.has_pipeline:
         return (f"sort_by: {_listed(sort)}",), ()
-    order = f"ALTER TABLE {table.table} WRITE ORDERED BY {', '.join(sort)}"
-    return (), (f'lakebed table execute "{order}"',)
+    alter, execute = f"ALTER TABLE {table.table}", "lakebed table execute"
+    order = quote(f"{alter} WRITE ORDERED BY {', '.join(map(spark_identifier, sort))}")
+    small = f"SET TBLPROPERTIES ('write.parquet.row-group-size-bytes' = '{ROW_GROUP}')"
+    return (), (f"{execute} {order}", f'{execute} "{alter} {small}"')
 
 
 def _listed(given: Iterable[str]) -> str:

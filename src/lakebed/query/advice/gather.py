@@ -126,11 +126,7 @@ class Gathering:
                 open_cost=OPEN_COST["duckdb"],
             )
             found.append(costs.measure(scan.files))
-        total = sum(found, ReadCost())
-        each = max(len(found), 1)
-        return ReadCost(
-            *(getattr(total, part) // each for part in ("files", "bytes", "needed", "cost"))
-        )
+        return _mean(found)
 
     def _plan(self, layout: Layout | None, predicate: Predicate | None) -> Scan:
         if layout is None:

@@ -77,12 +77,9 @@ class LogRecorder:
         )
 
 
-def _layout_of(_: PlannedTable) -> str:
-    """The name of the layout that was read in place of the table; empty for the table itself.
-
-    Here the log learns of it once plans choose layouts.
-    """
-    return ""
+def _layout_of(table: PlannedTable) -> str:
+    """The name of the layout that was read in place of the table; empty for the table itself."""
+    return table.layout.name if table.layout else ""
 
 
 def _status(
