@@ -4,6 +4,7 @@ log.
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -352,9 +353,7 @@ def test_the_plan_of_a_query_for_spark_knows_its_conditions(lake: Lake) -> None:
     assert conditions("SELECT * FROM silver.orders.files WHERE file_size_in_bytes > 5") == [""]
     other = plan_spark_query(
         QueryRequest("SELECT * FROM orders WHERE id < 5", engine="spark"),
-        lake.queries.context.catalog,
-        timezone="UTC",
-        setting="spark.sql.ansi.enabled",
+        replace(lake.queries.context, spark_setting="spark.sql.ansi.enabled"),
     )
     assert [one.predicate for one in other.tables] == [None]
     hinted = "/*+ no_layouts */ SELECT /*+ BROADCAST(orders) */ * FROM orders"
