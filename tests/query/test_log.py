@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lakebed.ports import And, Comparison, In, IsNull, Not, Or, StartsWith
 from lakebed.query.results.log import (
     LONGEST_LINE,
     TYPES,
@@ -16,6 +17,7 @@ from lakebed.query.results.log import (
     parse_line,
     sql_hash,
 )
+from lakebed.query.results.log_conditions import ReadCondition, read_conditions
 from tests.support.scale import SCALE
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -33,6 +35,8 @@ def test_an_entry_is_read_as_it_was_written(tmp_path: Path) -> None:
         sql="SELECT 'ä\n\"' FROM t",
         tables=("shop.silver.orders",),
         snapshot_ids=(2**62,),
+        conditions=((ReadCondition("country", "="), ReadCondition("day", ">=")),),
+        layouts=("by_country",),
         params_redacted=("?",),
         rows=3,
         bytes=10,
@@ -74,6 +78,8 @@ def test_many_tables_and_long_errors_are_cut_too() -> None:
         entry(
             tables=tuple(f"{'n' * 200}.{i}" for i in range(500)),
             snapshot_ids=(1,) * 500,
+            conditions=((ReadCondition("c" * 200, "="),),) * 500,
+            layouts=("l" * 200,) * 500,
             error="e" * 99_999,
         )
     )
@@ -127,7 +133,18 @@ def test_the_log_is_a_query_of_duckdb_with_or_without_lines(tmp_path: Path) -> N
     log = QueryLog(tmp_path / "it's")
     assert duckdb.sql(log.select()).fetchall() == []
     empty = duckdb.sql(log.select())
-    log.write(entry(1, tables=("a.b.c",), snapshot_ids=(2**62, None), ms=2.5, sql="x" * 100_000))
+    asked = (ReadCondition("it's", "is not null"), ReadCondition("n", "in"))
+    log.write(
+        entry(
+            1,
+            tables=("a.b.c",),
+            snapshot_ids=(2**62, None),
+            conditions=(asked, ()),
+            layouts=("by_n", ""),
+            ms=2.5,
+            sql="x" * 100_000,
+        )
+    )
     with log.files()[0].open("ab") as file:
         file.write(b'{"ts": "2026\n')
     log.write(entry(2))
@@ -141,6 +158,61 @@ def test_the_log_is_a_query_of_duckdb_with_or_without_lines(tmp_path: Path) -> N
         ("q1", ["a.b.c"], [2**62, None], 2.5, NOON.timestamp()),
         ("q2", [], [], 0.0, NOON.timestamp()),
     ]
+    found = duckdb.sql(f"SELECT conditions, layouts FROM ({log.select()}) WHERE id = 'q1'")
+    named = [{"column": "it's", "op": "is not null"}, {"column": "n", "op": "in"}]
+    assert found.fetchall() == [([named, []], ["by_n", ""])]
+
+
+def test_lines_from_before_conditions_were_logged_are_read(tmp_path: Path) -> None:
+    import duckdb
+
+    log, asked = QueryLog(tmp_path), entry(1, tables=("a.b.c",), snapshot_ids=(5,))
+    values = json.loads(line_of(asked))
+    former = {key: values[key] for key in values if key not in ("conditions", "layouts")}
+    log.write(entry(2, conditions=((ReadCondition("n", "="),),)))
+    with log.files()[0].open("a") as file:
+        file.write(json.dumps(former) + "\n")
+    assert [one.id for one in log.entries()] == ["q2", "q1"]
+    assert [*log.entries()][1] == asked
+    rows = duckdb.sql(
+        f"SELECT id, conditions, layouts FROM ({log.select()}) ORDER BY id"
+    ).fetchall()
+    assert rows == [("q1", None, None), ("q2", [[{"column": "n", "op": "="}]], [])]
+
+
+def test_what_is_logged_of_a_predicate_has_no_values() -> None:
+    secret = "s3cret"
+    predicate = And(
+        (
+            Comparison("a", "=", secret),
+            Comparison("a", "=", "other"),
+            Comparison("b", ">=", secret),
+            In("c", (secret,)),
+            In("c", (secret,), negated=True),
+            IsNull("d"),
+            IsNull("e", negated=True),
+            StartsWith("f", secret),
+            Or((Comparison("g", "=", secret), In("g", (secret,)))),
+            # neither of these leaves out all rows with another value of one column
+            Or((Comparison("h", "=", secret), Comparison("i", "=", secret))),
+            Or((Comparison("j", "<", secret), Comparison("j", ">", secret))),
+            StartsWith("k", secret, negated=True),
+            Not(Comparison("l", "=", secret)),
+        )
+    )
+    found = read_conditions(predicate)
+    assert [f"{one.column} {one.op}" for one in found] == [
+        "a =",
+        "b >=",
+        "c in",
+        "c !=",
+        "d is null",
+        "e is not null",
+        "f starts with",
+        "g in",
+    ]
+    assert secret.encode() not in line_of(entry(conditions=(found,)))
+    assert read_conditions(None) == ()
 
 
 def test_care_removes_days_that_are_old(tmp_path: Path) -> None:

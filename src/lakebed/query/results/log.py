@@ -7,11 +7,13 @@ program can read the files, even while everything else is down.
 import json
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, date, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
+
+from lakebed.query.results.log_conditions import ReadCondition
 
 FOLDER = "query_log"  # below the folder of logs
 LONGEST_LINE = 8192  # bytes; what the tests prove to be written as a whole
@@ -34,7 +36,9 @@ class QueryLogEntry:
     engine: str = "duckdb"
     untrusted: bool = False
     tables: tuple[str, ...] = ()
-    snapshot_ids: tuple[int | None, ...] = ()
+    snapshot_ids: tuple[int | None, ...] = ()  # of each table
+    conditions: tuple[tuple[ReadCondition, ...], ...] = ()  # by which each table was read
+    layouts: tuple[str, ...] = ()  # the layout in place of each table; empty for the table itself
     params_redacted: tuple[str, ...] = ()
     rows: int = 0
     bytes: int = 0
@@ -57,6 +61,8 @@ TYPES = {
     "untrusted": "BOOLEAN",
     "tables": "VARCHAR[]",
     "snapshot_ids": "BIGINT[]",
+    "conditions": 'STRUCT("column" VARCHAR, op VARCHAR)[][]',
+    "layouts": "VARCHAR[]",
     "params_redacted": "VARCHAR[]",
     "rows": "BIGINT",
     "bytes": "BIGINT",
@@ -79,11 +85,14 @@ def line_of(entry: QueryLogEntry) -> bytes:
     values |= {
         "ts": entry.ts.astimezone(UTC).isoformat(),
         "error": _cut(entry.error, _LONGEST_ERROR),
+        "conditions": [[asdict(one) for one in each] for each in entry.conditions],
     }
     for field, least in (
         ("sql", 0),
         ("error", 0),
         ("params_redacted", 0),
+        ("conditions", 0),
+        ("layouts", 0),
         ("snapshot_ids", 0),
         ("tables", 0),
     ):
@@ -132,8 +141,12 @@ def parse_line(line: str) -> QueryLogEntry | None:
         }
         known |= {
             name: tuple(known.get(name) or ())
-            for name in ("tables", "snapshot_ids", "params_redacted")
+            for name in ("tables", "snapshot_ids", "layouts", "params_redacted")
         }
+        known["conditions"] = tuple(
+            tuple(ReadCondition(one["column"], one["op"]) for one in each)
+            for each in known.get("conditions") or ()
+        )
         return QueryLogEntry(**known | {"ts": datetime.fromisoformat(known["ts"])})
     except (ValueError, KeyError, TypeError):
         return None

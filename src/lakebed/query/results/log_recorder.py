@@ -10,9 +10,10 @@ from typing import Any, Literal
 from lakebed.errors import BadQuery, LakebedError, QueryEnded
 from lakebed.names import new_run_id
 from lakebed.query.planning.explain import explain_plan
-from lakebed.query.planning.plan import QueryPlan
+from lakebed.query.planning.plan import PlannedTable, QueryPlan, all_tables
 from lakebed.query.request import QueryRequest
 from lakebed.query.results.log import QueryLog, QueryLogEntry, sql_hash
+from lakebed.query.results.log_conditions import read_conditions
 
 _NO_PLAN = QueryPlan("", "", ())
 
@@ -47,6 +48,10 @@ class LogRecorder:
                 self._entry(rows, error),
                 tables=tuple(one.table for one in tables),
                 snapshot_ids=tuple(one.snapshot for one in tables),
+                conditions=tuple(
+                    read_conditions(table.predicate) for table in all_tables(plan.tables)
+                ),
+                layouts=tuple(map(_layout_of, all_tables(plan.tables))),
                 bytes=sum(one.bytes for one in tables),
                 files_scanned=sum(one.files for one in tables),
                 files_pruned=sum(max(one.total_files - one.files, 0) for one in tables),
@@ -70,6 +75,11 @@ class LogRecorder:
             rows=rows,
             ms=round((time.perf_counter() - self._began) * 1000, 3),
         )
+
+
+def _layout_of(table: PlannedTable) -> str:
+    """The name of the layout that was read in place of the table; empty for the table itself."""
+    return table.layout.name if table.layout else ""
 
 
 def _status(
