@@ -61,8 +61,7 @@ class SparkLayouts:
         """What the query reads of a table."""
         target = self._targets[read.start]
         part, pinned = target.reference.part, target.pinned
-        understood = part == "rows" and not self._context.spark_setting
-        predicate = self._predicate(read) if understood else None
+        predicate = self._predicate(read) if part == "rows" else None
         layout, choice = None, None
         if part == "rows" and not target.own:
             layout, choice = self._choose(read, pinned, predicate)
