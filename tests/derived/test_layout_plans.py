@@ -278,9 +278,9 @@ def test_batches_are_grouped_up_to_a_budget_and_a_number() -> None:
             if isinstance(step, BuildBatches)
         ]
 
-    assert groups(look(*(size(year) for year in range(7)), fresh=["year=99"]), 30) == [3, 3, 1]
-    assert groups(look(size(1), size(2, 500), size(3), fresh=["year=99"]), 30) == [1, 1, 1]
-    assert groups(look(*(size(year, 0) for year in range(450)), fresh=["year=99"]), 30) == [
+    assert groups(look(*(size(year) for year in range(7)), fresh=["year=999"]), 30) == [3, 3, 1]
+    assert groups(look(size(1), size(2, 500), size(3), fresh=["year=999"]), 30) == [1, 1, 1]
+    assert groups(look(*(size(year, 0) for year in range(450)), fresh=["year=999"]), 30) == [
         200,
         200,
         50,
