@@ -39,7 +39,7 @@ def recording_failure(
     try:
         yield trouble
     except BaseException as raised:
-        trouble.error = _end(runs, as_error(raised), publication, own)
+        trouble.error = _end(runs, _reason(runs, raised), publication, own)
         if not isinstance(raised, Exception):
             raise
 
@@ -110,6 +110,13 @@ def _drawn_in(own: Mapping[TableName, LakebedError]) -> LakebedError:
     return NotPublished(
         f"it was not published, because {culprits} failed and all are published together or none."
     )
+
+
+def _reason(runs: Sequence[ActiveRun], raised: BaseException) -> LakebedError:
+    """Why they fail. What an interruption cancels says only that it was cancelled."""
+    error = as_error(raised)
+    cancelled = type(error) is RunFailed and any(run.options.stop.is_set() for run in runs)
+    return as_error(KeyboardInterrupt()) if cancelled else error
 
 
 def as_error(raised: BaseException) -> LakebedError:

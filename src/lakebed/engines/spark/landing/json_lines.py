@@ -6,6 +6,11 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from lakebed.engines.spark.landing.plain_lines import (
+    RECORD,
+    ends_with_its_only_brace,
+    is_plain,
+)
 from lakebed.engines.spark.landing.reader import (
     CORRUPT,
     columns_text,
@@ -49,12 +54,12 @@ def watched_lines(
 
     text = FileGroup("text", group.paths, {"wholetext": "false"})
     options = dict(group.options) | {"mode": "FAILFAST", "columnNameOfCorruptRecord": CORRUPT}
-    record = f.from_json("value", columns_text(columns), options).alias("record")
-    keys = f.json_object_keys("value").alias("keys")
+    record = f.from_json("value", columns_text(columns), options).alias(RECORD)
     lines = with_path(load(reader_of(session, text), text), path_column)
     path = [path_column] if path_column else []
-    return lines.select("value", keys, record, *path).select(
-        _is_odd(columns).alias(ODD), "record.*", *path
+    odd = f.when(is_plain(columns), f.lit(False)).otherwise(_is_odd(columns))
+    return lines.select("value", record, *path).select(
+        (odd | ~f.is_valid_utf8("value")).alias(ODD), f"{RECORD}.*", *path
     )
 
 
@@ -62,14 +67,14 @@ def _is_odd(columns: Sequence[Field]) -> "Column":
     """A line without a record is odd, too: there may be no other in its file."""
     from pyspark.sql import functions as f
 
+    keys = f.json_object_keys("value")
     known = f.array(*(f.lit(column.name) for column in columns))
     # an intersection holds each key once
-    as_known = f.size(f.array_intersect("keys", known)) == f.size("keys")
+    as_known = f.size(f.array_intersect(keys, known)) == f.size(keys)
     # a record whose only brace closes it at the end of the line is alone there
-    alone = f.expr("octet_length(substring_index(value, '}', 1)) + 1 = octet_length(value)")
-    stray = f.when(alone, f.lit(False)).otherwise(has_other_than_one_value())
+    stray = f.when(ends_with_its_only_brace(), f.lit(False)).otherwise(has_other_than_one_value())
     spelt = f.col("value").rlike(_SPELT_OTHERWISE.format(names=_texts(columns)))
-    return ~f.coalesce(as_known, f.lit(False)) | stray | spelt | ~f.is_valid_utf8("value")
+    return ~f.coalesce(as_known, f.lit(False)) | stray | spelt
 
 
 def _texts(columns: Sequence[Field]) -> str:
