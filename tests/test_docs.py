@@ -15,9 +15,9 @@ from scripts.reference import page
 import lakebed
 from lakebed import Lake, ports
 from lakebed.app.spark.workers import Workers
-from lakebed.derived.layouts import Layouts
 from lakebed.landing import Zones
 from lakebed.pipelines import Pipelines, Runs
+from lakebed.query.advice.lake_noun import LakeLayouts
 from lakebed.tables import ALIASES, STRATEGIES, Tables
 from tests.support.scale import rotated
 
@@ -101,7 +101,7 @@ def test_the_glossary_lists_every_type_of_the_python_api() -> None:
     sources = (file.read_text() for file in (ROOT / "src" / "lakebed").rglob("*.py"))
     classes = {name for text in sources for name in re.findall(r"^class (\w+)", text, re.MULTILINE)}
     public = {name for name in lakebed.__all__ if isinstance(getattr(lakebed, name), type)}
-    nouns = (Lake, Tables, Layouts, Pipelines, Zones, Runs, Workers)
+    nouns = (Lake, Tables, LakeLayouts, Pipelines, Zones, Runs, Workers)
     used = {name for noun in nouns for name in signature_types(noun)} & classes - set(
         typing.__all__
     )

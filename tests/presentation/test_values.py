@@ -11,8 +11,7 @@ import pytest
 
 from lakebed.errors import LeaseHeld
 from lakebed.names import TableName
-from lakebed.presentation.error import error_json
-from lakebed.presentation.values import fields_of, json_ready
+from lakebed.presentation.values import error_json, fields_of, json_ready
 
 
 @dataclass(frozen=True)

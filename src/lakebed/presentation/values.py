@@ -1,4 +1,4 @@
-"""Any value as JSON has it."""
+"""Any value, and any error, as JSON has it."""
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+    from lakebed.errors import LakebedError
 
 
 def json_ready(value: Any) -> Any:
@@ -31,3 +33,8 @@ def fields_of(instance: "DataclassInstance", **instead: Any) -> dict[str, Any]:
     """A dataclass, field by field; `instead` replaces fields and adds others."""
     own = {field.name: getattr(instance, field.name) for field in fields(instance)}
     return {name: json_ready(value) for name, value in (own | instead).items()}
+
+
+def error_json(error: "LakebedError") -> dict[str, Any]:
+    """An error, with what a caller needs to decide whether to try again."""
+    return {"error": error.as_dict() | {"retryable": error.retryable}}

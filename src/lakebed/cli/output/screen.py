@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.cli.output.style import Styled, plain, styled_text
 from lakebed.errors import LakebedError
-from lakebed.presentation.error import error_json
+from lakebed.presentation.values import error_json
 
 if TYPE_CHECKING:
     from rich.console import Console

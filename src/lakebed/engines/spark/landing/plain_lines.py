@@ -72,9 +72,7 @@ def _has(column: Field, beginnings: Sequence[str]) -> "Column":
     from pyspark.sql import functions as f
 
     value = f.col("value")
-    return reduce(
-        or_, (f.contains(value, f.lit(f'"{column.name}":{text}')) for text in beginnings)
-    )
+    return reduce(or_, (f.contains(value, f.lit(f'"{column.name}":{text}')) for text in beginnings))
 
 
 def _length_without(text: str) -> "Column":
