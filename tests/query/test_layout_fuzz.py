@@ -18,6 +18,15 @@ class LayoutWriter(QueryWriter):
     """Random queries, with more of those whose answer does not depend on the order of rows."""
 
     def any(self) -> str:
+        """A query that DuckDB 1.5 answers rightly over its own tables, too: in a column of NULLs
+        it finds nothing for `x IS DISTINCT FROM 1 OR x < 1`.
+        """
+        found = self._any()
+        while "IS DISTINCT FROM" in found and (" OR " in found or "NOT (" in found):
+            found = self._any()
+        return found
+
+    def _any(self) -> str:
         match self.chance.randrange(10):
             case 0 | 1:
                 return self.query()

@@ -4,6 +4,7 @@ log.
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from pyiceberg.types import LongType
 from lakebed.app import Lake
 from lakebed.errors import BadQuery, FileMissing, UnknownName, UsageError
 from lakebed.names import TableName
+from lakebed.query.planning.explain import predicate_text
+from lakebed.query.planning.spark_sql import plan_spark_query
+from lakebed.query.request import QueryRequest
 from lakebed.query.results.result import QueryResult
 from tests.support.benches import ids
 from tests.support.lakes.query_lakes import add_table, bench_of, make_lake
@@ -318,15 +322,44 @@ def test_every_query_is_in_the_log(lake: Lake) -> None:
     lake.query("SELECT 41 + 1 AS marked FROM orders WHERE id < 5", principal="ada").to_arrow()
     with pytest.raises(BadQuery):
         lake.query("SELECT marked_nix FROM orders")
-    fields = "status, rows, files_scanned, files_pruned, principal, tables, error"
+    fields = (
+        "status, rows, files_scanned, files_pruned, principal, tables, conditions, layouts, error"
+    )
     found = lake.query(
         f"SELECT {fields} FROM system.query_log WHERE sql LIKE '%marked%' ORDER BY ts"
     ).fetchall()
     assert found[:2] == [
-        ("ok", 5, 1, 2, "ada", ["shop.silver.orders"], ""),
-        ("error", 0, 3, 0, "", ["shop.silver.orders"], found[1][-1]),
+        ("ok", 5, 1, 2, "ada", ["shop.silver.orders"], [[{"column": "id", "op": "<"}]], [""], ""),
+        ("error", 0, 3, 0, "", ["shop.silver.orders"], [[]], [""], found[1][-1]),
     ]
     assert "no column 'marked_nix'" in found[1][-1]
+
+
+def test_the_plan_of_a_query_for_spark_knows_its_conditions(lake: Lake) -> None:
+    def conditions(sql: str, at: str | None = None) -> list[str]:
+        plan = lake.queries.plan(QueryRequest(sql, engine="spark", at=at))
+        return [predicate_text(one.predicate) if one.predicate else "" for one in plan.tables]
+
+    assert conditions("SELECT * FROM orders WHERE id < 5") == ["id < 5"]
+    assert conditions("SELECT * FROM orders o WHERE o.id < 5", at="first") == ["id < 5"]
+    assert conditions("SELECT * FROM orders a JOIN orders b ON a.id = 1 AND b.id = 2") == [
+        "id = 1",
+        "id = 2",
+    ]
+    assert conditions("SELECT * FROM orders WHERE id = 1 UNION SELECT * FROM orders") == [
+        "id = 1",
+        "",
+    ]
+    assert conditions("SELECT * FROM silver.orders.files WHERE file_size_in_bytes > 5") == [""]
+    other = plan_spark_query(
+        QueryRequest("SELECT * FROM orders WHERE id < 5", engine="spark"),
+        replace(lake.queries.context, spark_setting="spark.sql.ansi.enabled"),
+    )
+    assert [one.predicate for one in other.tables] == [None]
+    hinted = "/*+ no_layouts */ SELECT /*+ BROADCAST(orders) */ * FROM orders"
+    text = lake.queries.plan(QueryRequest(hinted, engine="spark")).text
+    assert "no_layouts" not in text
+    assert "BROADCAST(orders)" in text
 
 
 def test_untrusted_queries_see_the_same_rows_and_nothing_else(lake: Lake) -> None:

@@ -219,11 +219,10 @@ class Lake(LakeUpkeep):
         """For each table of a query: the files considered, those that would be read, and why, and
         what was decided about each of its layouts; reads no row.
         """
-        from lakebed.query.planning.explain import explain_plan
         from lakebed.query.request import QueryRequest
 
         request = QueryRequest(sql, _point(at), engine, namespace=namespace, layouts=layouts)
-        return explain_plan(self.queries.plan(request))
+        return self.queries.explain(request)
 
     def table(
         self,

@@ -10,6 +10,9 @@ from lakebed.errors import BadQuery, LakebedError, RunFailed
 from lakebed.names import TableName
 from lakebed.ports import QueryRows
 from lakebed.query.engine import QueryEngines
+from lakebed.query.parsing.hints import layout_hints
+from lakebed.query.planning.explain import TableExplanation, explain_plan
+from lakebed.query.planning.layout_plan import require_known_layout
 from lakebed.query.planning.plan import QueryPlan, all_tables
 from lakebed.query.planning.planner import QueryContext, plan_query
 from lakebed.query.planning.resolve import all_names
@@ -62,6 +65,17 @@ class Queries:
 
             return plan_spark_query(request, self.context)
         return plan_query(request, self.engines.duckdb.parse, self.context)
+
+    def explain(self, request: QueryRequest) -> tuple[TableExplanation, ...]:
+        """What a query would read of each table, and why; reads no row.
+
+        Raises `UnknownName` for a hint that names a layout which no table of the query has.
+        """
+        plan = self.plan(request)
+        if self.context.layouts:
+            hints = layout_hints(request.sql, spark=request.engine == "spark")
+            require_known_layout(plan.tables, hints.use)
+        return explain_plan(plan)
 
     def query(self, request: QueryRequest) -> QueryResult:
         """The answer. Every query is logged when its last row was read, or when it failed."""

@@ -54,6 +54,13 @@ def test_spark_reads_pinned_tables_by_any_name(shop: TestLake) -> None:
     assert lake.query(
         "SELECT engine, status FROM system.query_log ORDER BY ts LIMIT 1"
     ).fetchall() == [("spark", "ok")]
+    hinted = (
+        "/*+ no_layouts */ SELECT /*+ use_layout(x), COALESCE(1) */ id FROM numbers WHERE id = 3"
+    )
+    assert lake.query(hinted, engine="spark").fetchall() == [(3,)]
+    assert lake.query(
+        "SELECT conditions, layouts FROM system.query_log WHERE sql LIKE '%use_layout(x)%' LIMIT 1"
+    ).fetchall() == [([[{"column": "id", "op": "="}]], [""])]
 
 
 def test_spark_protects_the_former_states_that_it_reads(

@@ -187,7 +187,7 @@ class FuzzedLake:
             return False
         found = self._answers(sql, layouts=True)
         lost, more = Counter(expected) - Counter(found), Counter(found) - Counter(expected)
-        assert not lost and not more, (sql, self.done, lost, more)
+        assert (lost, more) == (Counter(), Counter()), (sql, self.done)
         return True
 
     def _answers(self, sql: str, *, layouts: bool) -> list[str]:

@@ -102,7 +102,11 @@ def make_region_lake(
     folder: Path, *, commits: int = 3, rows: int = 120, **settings: Any
 ) -> RegionLake:
     """A table that is partitioned by year and line code."""
-    lake = make_lake(folder, **settings)
+    return fill_region(make_lake(folder, **settings), commits=commits, rows=rows)
+
+
+def fill_region(lake: Lake, *, commits: int, rows: int) -> RegionLake:
+    """The table in a lake."""
     made = RegionLake(lake, bench_of(lake, "econ"))
     made.bench.catalog.create_namespace("econ", "silver")
     table = made.bench.iceberg.create_table(

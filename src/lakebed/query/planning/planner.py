@@ -10,14 +10,12 @@ from lakebed.errors import BadQuery, DamagedTable, UnknownName
 from lakebed.names import TableName
 from lakebed.ports import Catalog, Pointer, Predicate, Scan, Scans, TableMetadata
 from lakebed.query.layouts.wish import Wish
-from lakebed.query.parsing.hints import layout_hints
 from lakebed.query.parsing.parse_nodes import Json, TableRead
 from lakebed.query.parsing.query_text import deep_name, with_deep_names, with_hyphens_quoted
 from lakebed.query.parsing.tree import table_reads
 from lakebed.query.planning.layout_plan import (
     LayoutPlanning,
     plan_layouts,
-    require_known_layout,
     wish_of,
 )
 from lakebed.query.planning.listings import in_search_order, listing_of, require_no_tables
@@ -112,10 +110,7 @@ def _attempt(request: QueryRequest, parse: Parse, context: QueryContext) -> Quer
     )
     if context.layouts is None:
         return planned
-    chosen = plan_layouts(planned, context.layouts, wish)
-    if context.wish is None:
-        require_known_layout(chosen.tables, layout_hints(sql).use)
-    return chosen
+    return plan_layouts(planned, context.layouts, wish)
 
 
 def _listed(

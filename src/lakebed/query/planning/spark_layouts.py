@@ -9,7 +9,6 @@ from lakebed.ports import Predicate
 from lakebed.query.layouts.choosing import SourceScan
 from lakebed.query.layouts.wish import LayoutWish
 from lakebed.query.parsing.hints import LayoutHints, layout_hints
-from lakebed.query.planning.layout_plan import require_known_layout
 from lakebed.query.planning.plan import (
     ChosenLayout,
     LayoutChoice,
@@ -77,6 +76,8 @@ class SparkLayouts:
     def _predicate(self, read: "SparkRead") -> Predicate | None:
         from lakebed.query.spark_reads.reads import spark_predicate
 
+        if self._context.spark_setting:
+            return None
         columns = {
             start: target.pinned.columns
             for start, target in self._targets.items()
@@ -119,11 +120,6 @@ class SparkLayouts:
         columns = {column.name for one in pinned for column in one.columns}
         why = spark_order_sensitive(self._query.reading, self._query.tree, columns=columns)
         return self._request.limit is not None or bool(why)
-
-    def require_known(self, planned: "tuple[PlannedTable, ...]") -> None:
-        """Raise for a layout that a hint names although no table has it."""
-        if self._context.layouts is not None:
-            require_known_layout(planned, self._hints.use)
 
 
 def _qualifies_fully(tree: "exp.Expr") -> bool:

@@ -37,7 +37,8 @@ _ITS_OWN = {"VERSION", "TIMESTAMP", "FOR", "SYSTEM_VERSION", "SYSTEM_TIME"}
 def plan_spark_query(request: QueryRequest, context: QueryContext) -> QueryPlan:
     """The query over pinned tables.
 
-    Raises `BadQuery` for whatever a SELECT can make Spark do besides reading tables.
+    With a setting that changes what Spark's SQL means, conditions are not known. Raises `BadQuery`
+    for whatever a SELECT can make Spark do besides reading tables.
     """
     try:
         query = _parse(without_layout_hints(request.sql, spark=True))
@@ -61,10 +62,8 @@ def plan_spark_query(request: QueryRequest, context: QueryContext) -> QueryPlan:
             pieces.append(_piece(read, _view(found, request)))
             continue
         planned = layouts.plan(read)
-        by = planned.layout.digest if planned.layout else ""
-        tables.setdefault((found, target.pinned.snapshot_id, by), planned)
+        tables.setdefault((found, target.pinned.snapshot_id, planned.predicate), planned)
         pieces.append(_piece(read, _pinned_text(target, found, planned, read)))
-    layouts.require_known(tuple(tables.values()))
     text = query.reading.text[: query.reading.end]
     return QueryPlan(request.sql, replaced(text, pieces), tuple(tables.values()), tuple(pieces))
 

@@ -15,7 +15,14 @@ from lakebed.query.request import TableReference
 from lakebed.query.views.duck_expression import NotEquivalent
 
 Metadata = Callable[[Sequence[Pointer]], dict[TableName, TableMetadata]]
-_SQL_SETTINGS = ("spark.sql.ansi", "spark.sql.caseSensitive", "spark.sql.legacy")
+_SQL_SETTINGS = (
+    "spark.sql.ansi",
+    "spark.sql.caseSensitive",
+    "spark.sql.legacy",
+    "spark.sql.parser",
+    "spark.sql.session.",  # the time zone, collations
+    "spark.sql.timestampType",
+)
 Planning = Callable[[str], QueryPlan]  # plans a query over tables by their full names
 
 
