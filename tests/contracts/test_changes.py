@@ -4,7 +4,6 @@ partition.
 
 from collections.abc import Sequence
 from datetime import date
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -237,7 +236,7 @@ def test_manifests_that_are_gone_tell_nothing_and_damaged_ones_are_named(
 
 
 def test_too_many_changes_and_untold_ones_cannot_be_told(
-    real_bench: RealBench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    real_bench: RealBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench, table = real_bench, new_table(real_bench)
     table.append(rows((1, 2019)))

@@ -100,7 +100,7 @@ def test_transforms_are_told_by_iceberg_s_own_numbers_and_others_left_out(tmp_pa
             "f": pa.array([7, 8], pa.int64()),
         }
     )
-    by = {
+    by: dict[str, t.Transform[Any, Any]] = {
         "a": t.IdentityTransform(),
         "b": t.TruncateTransform(4),
         "c": t.DayTransform(),

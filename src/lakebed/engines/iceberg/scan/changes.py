@@ -1,17 +1,39 @@
 """The files that snapshots added or removed, from the manifests that they have written."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
+from lakebed.engines.iceberg.avro.reading import read_records
 from lakebed.engines.iceberg.metadata.outlines import MetadataOutline, SnapshotOutline
 from lakebed.engines.iceberg.scan.file_values import FileValues
 from lakebed.engines.iceberg.scan.manifest_reader import ManifestReader
-from lakebed.engines.iceberg.scan.manifests import EntryChange, Manifest, as_changes, read_changes
+from lakebed.engines.iceberg.scan.manifests import (
+    ADDED,
+    EXISTING,
+    Manifest,
+    ManifestEntry,
+    entry_line,
+    partition_ids,
+)
 from lakebed.errors import DamagedTable, FileMissing
 from lakebed.ports import ChangedFile, Pointer
 
 _MOST = 100_000  # changed files: reading more takes longer than treating everything as changed
 _REPLACE = "replace"  # the operation of snapshots that change files, but no rows
+
+
+class EntryChange(NamedTuple):
+    """A file that a snapshot added or removed. Its partition spec is its manifest's; the other
+    fields are those of a `ManifestEntry`.
+    """
+
+    added: bool
+    snapshot: int | None  # None: the one that has added the manifest
+    spec: int
+    location: str
+    data: bool
+    partition: Mapping[int, Any]
+    packed: bytes
 
 
 def changes_between(
@@ -102,3 +124,23 @@ class _Changes:
 def _changed(change: EntryChange, values: FileValues) -> ChangedFile:
     partition = values.of(change.partition, change.packed)
     return ChangedFile(change.location, not change.data, change.added, partition)
+
+
+def read_changes(data: bytes, *, spec: int) -> list[Any]:
+    """The files of a manifest that were added or removed, not those that it has from others, in
+    cacheable form; see `as_changes`.
+    """
+    schema, _, records = read_records(data)
+    ids = partition_ids(schema)
+    return [_change(record, ids, spec) for record in records if record["status"] != EXISTING]
+
+
+def as_changes(lines: list[Any]) -> list[EntryChange]:
+    """Cached values as their types."""
+    return [EntryChange._make(line) for line in lines]
+
+
+def _change(record: Mapping[str, Any], ids: Mapping[str, int], spec: int) -> tuple[Any, ...]:
+    file = ManifestEntry._make(entry_line(record["data_file"], ids))
+    added, snapshot = record["status"] == ADDED, record.get("snapshot_id")
+    return added, snapshot, spec, file.location, file.data, file.partition, file.packed

@@ -48,13 +48,19 @@ class FileValues:
     def of(self, partition: Mapping[int, Any], packed: bytes) -> dict[PartitionKey, object]:
         """By source column and transform, without those that cannot be given exactly."""
         found: dict[PartitionKey, object] = {}
-        for column, data in unpacked(packed).constants.items():
-            if column in self._readings:
-                _put(found, (column, _IDENTITY), data, self._readings[column].bound)
+        columns, constants = self._columns, unpacked(packed).constants
+        for column, data in constants.items():
+            if column in columns:
+                _put(found, *columns[column], data)
         for field, key, convert in self._fields:
             if field in partition:
-                _put(found, key, partition[field], convert)
+                _put(found, key, convert, partition[field])
         return found
+
+    @cached_property
+    def _columns(self) -> Mapping[int, tuple[PartitionKey, Convert]]:
+        """Columns whose values can be told by bounds."""
+        return {id_: ((id_, _IDENTITY), known.bound) for id_, known in self._readings.items()}
 
     @cached_property
     def _fields(self) -> tuple[tuple[int, PartitionKey, Convert], ...]:
@@ -80,7 +86,7 @@ class FileValues:
 
 
 def _put(
-    found: dict[PartitionKey, object], key: PartitionKey, value: Any, convert: Convert
+    found: dict[PartitionKey, object], key: PartitionKey, convert: Convert, value: Any
 ) -> None:
     try:
         found[key] = None if value is None else convert(value)

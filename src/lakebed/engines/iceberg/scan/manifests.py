@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from lakebed.engines.iceberg.avro.reading import read_records
 from lakebed.settings import normalized_location
 
-_EXISTING, _ADDED, _DELETED = range(3)
+EXISTING, ADDED, DELETED = range(3)  # what became of a manifest's file
 _DATA = 0
 _LONGEST = 16  # bytes: longer values of a column are seldom the same in all rows
 
@@ -69,23 +69,9 @@ class ManifestEntry(NamedTuple):
         return unpacked(self.packed).column_sizes
 
 
-class EntryChange(NamedTuple):
-    """A file that a snapshot added or removed. Its partition spec is its manifest's; the other
-    fields are those of a `ManifestEntry`.
-    """
-
-    added: bool
-    snapshot: int | None  # None: the one that has added the manifest
-    spec: int
-    location: str
-    data: bool
-    partition: Mapping[int, Any]
-    packed: bytes
-
-
 def unpacked(data: bytes) -> FileDetails:
     """The details of an entry."""
-    return FileDetails._make(marshal.loads(data))  # noqa: S302 - packed by `_details`
+    return FileDetails._make(marshal.loads(data))  # noqa: S302 - packed by `entry_line`
 
 
 def read_list(data: bytes) -> list[Any]:
@@ -109,28 +95,10 @@ def _made(line: tuple[Any, ...]) -> Manifest:
 def read_entries(data: bytes) -> list[Any]:
     """The files of a manifest in cacheable form, without deleted ones; see `as_entries`."""
     schema, _, records = read_records(data)
-    ids = _partition_ids(schema)
-    return [_entry(record["data_file"], ids) for record in records if record["status"] != _DELETED]
-
-
-def read_changes(data: bytes, *, spec: int) -> list[Any]:
-    """The files of a manifest that were added or removed, not those that it has from others, in
-    cacheable form; see `as_changes`.
-    """
-    schema, _, records = read_records(data)
-    ids = _partition_ids(schema)
-    return [_change(record, ids, spec) for record in records if record["status"] != _EXISTING]
-
-
-def as_changes(lines: list[Any]) -> list[EntryChange]:
-    """Cached values as their types."""
-    return [EntryChange._make(line) for line in lines]
-
-
-def _change(record: Mapping[str, Any], ids: Mapping[str, int], spec: int) -> tuple[Any, ...]:
-    file = ManifestEntry._make(_entry(record["data_file"], ids))
-    added, snapshot = record["status"] == _ADDED, record.get("snapshot_id")
-    return added, snapshot, spec, file.location, file.data, file.partition, file.packed
+    ids = partition_ids(schema)
+    return [
+        entry_line(record["data_file"], ids) for record in records if record["status"] != DELETED
+    ]
 
 
 def as_entries(lines: list[Any]) -> list[ManifestEntry]:
@@ -168,7 +136,7 @@ def _summary(record: Mapping[str, Any]) -> tuple[Any, ...]:
     )
 
 
-def _partition_ids(schema: Any) -> dict[str, int]:
+def partition_ids(schema: Any) -> dict[str, int]:
     """Partition field ids by the names of the fields in the file."""
     data_file = next(field["type"] for field in schema["fields"] if field["name"] == "data_file")
     partition = next(field["type"] for field in data_file["fields"] if field["name"] == "partition")
@@ -179,7 +147,8 @@ def _partition_ids(schema: Any) -> dict[str, int]:
     }
 
 
-def _entry(file: Mapping[str, Any], ids: Mapping[str, int]) -> tuple[Any, ...]:
+def entry_line(file: Mapping[str, Any], ids: Mapping[str, int]) -> tuple[Any, ...]:
+    """The fields of a `ManifestEntry`, of a file as Avro has it."""
     return (
         normalized_location(file["file_path"]),
         file.get("content", _DATA) == _DATA,
@@ -209,6 +178,7 @@ def _constants(file: Mapping[str, Any]) -> dict[int, bytes]:
         id_: value
         for id_, value in (file.get("lower_bounds") or {}).items()
         if upper.get(id_) == value
+        and nulls.get(id_) == 0
+        and values.get(id_) == rows
         and len(value) <= _LONGEST
-        and (values.get(id_), nulls.get(id_)) == (rows, 0)
     }

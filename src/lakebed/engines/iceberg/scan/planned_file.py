@@ -14,20 +14,15 @@ class PlannedFile(ScanFile):
     It does not keep the entry: plans are cached, and bounds are most of what an entry weighs.
     """
 
+    _values: FileValues
     _partition: Mapping[int, object]
     _packed: bytes
-    _values: FileValues
 
     def __init__(self, entry: ManifestEntry, values: FileValues) -> None:
-        vars(self).update(
-            location=entry.location,
-            size=entry.size,
-            rows=entry.rows,
-            split_offsets=entry.offsets,
-            _partition=entry.partition,
-            _packed=entry.packed,
-            _values=values,
-        )
+        own = vars(self)  # there are thousands of files: this is faster than the base class's way
+        own["location"], own["size"], own["rows"] = entry.location, entry.size, entry.rows
+        own["split_offsets"] = entry.offsets
+        own["_values"], own["_partition"], own["_packed"] = values, entry.partition, entry.packed
 
     @cached_property
     def column_sizes(self) -> Mapping[int, int]:

@@ -61,7 +61,8 @@ class IcebergScans:
         matches = file_predicate(predicate, fields) if predicate is not None else None
         data = [manifest for manifest in manifests if manifest.living and not manifest.deletes]
         kept = list(self._kept(pointer, outline, data, matches))
-        entries, files = [entry for entry, _ in kept], tuple(file for _, file in kept)
+        entries = [entry for _, some in kept for entry in some]
+        files = tuple(PlannedFile(entry, values) for values, some in kept for entry in some)
         total_files, total_bytes = self._totals(pointer, outline, snapshot, data)
         untouched = len(data) == sum(manifest.living for manifest in manifests)
         plain = untouched and not outline.by_name and all(_is_parquet(entry) for entry in entries)
@@ -69,7 +70,7 @@ class IcebergScans:
             {column.id for column in chosen}, fields, outline.schemas.values()
         )
         shown = tuple(replace(column, nans=_may_hold_nan(column, entries)) for column in chosen)
-        stored = self._stored(outline, shown, kept, files) if plain else ()
+        stored = self._stored(outline, shown, entries, files) if plain else ()
         return Scan(
             pointer.table,
             snapshot,
@@ -86,7 +87,7 @@ class IcebergScans:
         self,
         outline: MetadataOutline,
         columns: Sequence[ScanColumn],
-        kept: Sequence[tuple[ManifestEntry, ScanFile]],
+        entries: Sequence[ManifestEntry],
         files: tuple[ScanFile, ...],
     ) -> tuple[ColumnGroup, ...]:
         """How the files store these columns; if the schema never changed, no footer needs to be
@@ -94,7 +95,7 @@ class IcebergScans:
         """
         if outline.never_changed and all(stored_as_named(column.name) for column in columns):
             return (ColumnGroup(tuple(column.name for column in columns), files),)
-        return self._footers.stored(columns, kept)
+        return self._footers.stored(columns, list(zip(entries, files, strict=True)))
 
     def folders(self, pointer: Pointer, *, snapshot: int) -> frozenset[str]:
         outline = self._reader.outline(pointer)
@@ -122,23 +123,20 @@ class IcebergScans:
         outline: MetadataOutline,
         manifests: Iterable[Manifest],
         matches: FilePredicate | None,
-    ) -> Iterator[tuple[ManifestEntry, ScanFile]]:
+    ) -> Iterator[tuple[FileValues, list[ManifestEntry]]]:
+        """The files of each manifest that may match."""
         specs = {id_: partition_fields(spec) for id_, spec in outline.specs.items()}
         wanted = [
             one
             for one in manifests
             if not matches or matches(ManifestStatistics(one, specs.get(one.spec, {})))
         ]
-        for manifest, entries in zip(
-            wanted, self._reader.all_entries(pointer, wanted), strict=True
-        ):
-            parts = specs.get(manifest.spec, {})
-            values = FileValues(outline, manifest.spec)
-            yield from (
-                (entry, PlannedFile(entry, values))
-                for entry in entries
-                if not matches or matches(FileStatistics(entry, parts))
-            )
+        every = self._reader.all_entries(pointer, wanted)
+        for manifest, entries in zip(wanted, every, strict=True):
+            parts, values = specs.get(manifest.spec, {}), FileValues(outline, manifest.spec)
+            if matches:
+                entries = [one for one in entries if matches(FileStatistics(one, parts))]
+            yield values, entries
 
     def _totals(
         self,
