@@ -15,6 +15,7 @@ from scripts.reference import page
 import lakebed
 from lakebed import Lake, ports
 from lakebed.app.spark.workers import Workers
+from lakebed.derived.layouts import Layouts
 from lakebed.landing import Zones
 from lakebed.pipelines import Pipelines, Runs
 from lakebed.tables import ALIASES, STRATEGIES, Tables
@@ -22,7 +23,9 @@ from tests.support.scale import rotated
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-SHOWN = [f"docs/{page}.md" for page in ("pipelines", "tables", "care", "reading", "keeping")]
+SHOWN = [
+    f"docs/{page}.md" for page in ("pipelines", "tables", "layouts", "care", "reading", "keeping")
+]
 _BLOCK = re.compile(r"```(\w*)\n(.*?)```", re.DOTALL)
 
 
@@ -98,7 +101,7 @@ def test_the_glossary_lists_every_type_of_the_python_api() -> None:
     sources = (file.read_text() for file in (ROOT / "src" / "lakebed").rglob("*.py"))
     classes = {name for text in sources for name in re.findall(r"^class (\w+)", text, re.MULTILINE)}
     public = {name for name in lakebed.__all__ if isinstance(getattr(lakebed, name), type)}
-    nouns = (Lake, Tables, Pipelines, Zones, Runs, Workers)
+    nouns = (Lake, Tables, Layouts, Pipelines, Zones, Runs, Workers)
     used = {name for noun in nouns for name in signature_types(noun)} & classes - set(
         typing.__all__
     )

@@ -54,6 +54,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory, spark_home: Path) -> Answe
     _look(answers)
     _look_at_datasets(answers, folder)
     _change(answers, folder)
+    _lay_out(answers)
     _release(answers)
     _ask_about_a_worker(answers)
     _keep(answers, folder)
@@ -175,6 +176,17 @@ def _change(answers: Answers, folder: Path) -> None:
     ask("table drop, of a view", "table", "drop", "silver.seen")
     ask("table dropped", "table", "dropped")
     ask("table restore", "table", "restore", "gold.renamed")
+
+
+def _lay_out(answers: Answers) -> None:
+    ask = answers.ask
+    ask("table clone", "table", "clone", "silver.orders", "shop.silver.laid_out")
+    ask("layout add", "layout", "add", "laid_out", "--sort-by", "id", "--name", "by_id")
+    ask("layout ls", "layout", "ls")
+    ask("layout build", "layout", "build", "laid_out")
+    ask("layout ls", "layout", "ls", "laid_out")
+    ask("layout verify", "layout", "verify")
+    ask("layout drop", "layout", "drop", "laid_out", "by_id")
 
 
 def _release(answers: Answers) -> None:

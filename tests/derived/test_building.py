@@ -44,14 +44,14 @@ def test_only_what_has_changed_is_built_and_the_rest_is_stamped(lake: Lake) -> N
     assert (first.built, first.files, first.complete) == (3, 3, True)
     assert first.metrics["partition_alternate.batch.files_processed"] == 3
     assert first.metrics["partition_alternate.storage.amplification"] > 1
-    assert (income.state.state, income.state.fresh, income.state.rows) == ("fresh", 3, 4)
+    assert (income.state().state, income.state().fresh, income.state().rows) == ("fresh", 3, 4)
     income.check()
     assert income.build().built == 0
     assert income.commits == 1
 
     income.insert((2020, "d", 5), (2021, "e", 6))
-    assert (income.state.state, income.state.stale) == ("stale", 2)
-    assert "year=2021: the table has gained them" in income.state.why
+    assert (income.state().state, income.state().stale) == ("stale", 2)
+    assert "year=2021: the table has gained them" in income.state().why
     second = income.build()
     assert (second.built, second.complete) == (2, True)
     head = income.metadata.refs["main"].snapshot
@@ -73,7 +73,7 @@ def test_what_others_write_into_a_table_counts_and_rewriting_its_files_does_not(
     income.add("geo")
     income.build()
     income.append_elsewhere(income.table, (2019, "z", 9))
-    assert income.state.why == "year=2019: the table has changed"
+    assert income.state().why == "year=2019: the table has changed"
     assert income.build().built == 1
     income.check()
 
@@ -82,7 +82,7 @@ def test_what_others_write_into_a_table_counts_and_rewriting_its_files_does_not(
             f"CALL lake.system.rewrite_data_files(table => '{table.spark.removeprefix('lake.')}',"
             " options => map('rewrite-all', 'true'))"
         )
-    assert income.state.state == "fresh"
+    assert income.state().state == "fresh"
     assert income.build().built == 0
     income.check()
 
@@ -96,10 +96,10 @@ def test_a_layout_that_others_wrote_into_is_built_anew(lake: Lake) -> None:
     income.add("geo")
     income.build()
     income.append_elsewhere(income.layout.table, (1999, "stranger", 0))
-    assert income.state.state == "TAINTED"
+    assert income.state().state == "TAINTED"
     done = income.build()
     assert (done.built, done.complete) == (3, True)
-    assert income.state.state == "fresh"
+    assert income.state().state == "fresh"
     income.check()
     income.insert((2020, "x", 1))
     assert income.build().built == 1  # what was written by others is history
@@ -112,12 +112,12 @@ def test_rows_that_differ_are_found_and_built_again(lake: Lake) -> None:
     income.build()
     with income.told_as_built("year=2020"):
         income.sql(f"UPDATE {income.layout.table.spark} SET v = 99 WHERE year = 2020")
-    assert income.state.state == "fresh"
+    assert income.state().state == "fresh"
     (check,) = lake.layouts.verify(income.table)
     assert [(one.batch, one.problem) for one in check.batches if one.differs] == [
         ("year=2020", "its rows have other values")
     ]
-    assert (income.state.state, income.state.stale) == ("stale", 1)
+    assert (income.state().state, income.state().stale) == ("stale", 1)
     done = income.build()
     assert (done.built, done.complete) == (1, True)
     income.check()
@@ -126,7 +126,7 @@ def test_rows_that_differ_are_found_and_built_again(lake: Lake) -> None:
         income.sql(f"INSERT INTO {income.layout.table.spark} VALUES (1900, 'x', 0)")
     (check,) = lake.layouts.verify(income.table)
     assert [one.batch for one in check.batches if one.differs] == ["year=1900"]
-    assert income.state.state == "not built"
+    assert income.state().state == "not built"
     assert income.build().built == 3
     income.check()
 
@@ -141,21 +141,21 @@ def test_columns_that_a_table_gains_are_added_and_other_changes_make_a_layout_an
     income.sql(
         f"ALTER TABLE {income.table.spark} ADD COLUMNS (note STRING FIRST, s STRUCT<a: INT>)"
     )
-    assert income.state.state == "SCHEMA_DRIFT"
+    assert income.state().state == "SCHEMA_DRIFT"
     done = income.build()
     assert (done.built, done.complete, income.layout.table) == (0, True, hidden)
-    assert income.state.state == "fresh"
+    assert income.state().state == "fresh"
     assert income.commits == commits
     income.sql(f"INSERT INTO {income.table.spark} VALUES ('n', 2019, 'x', 7, named_struct('a', 1))")
     assert income.build().built == 1
     income.check()
 
     income.sql(f"ALTER TABLE {income.table.spark} RENAME COLUMN geo TO region")
-    assert "made anew" in income.state.why
+    assert "made anew" in income.state().why
     done = income.build()
     assert (done.created, done.built, done.complete) == (True, 3, True)
-    assert income.state.partition_by == ("region", "year")
-    assert income.state.name == "by_geo"
+    assert income.state().partition_by == ("region", "year")
+    assert income.state().name == "by_geo"
     assert hidden not in lake.stores.catalog.pointers()
     income.check()
 
@@ -170,7 +170,7 @@ def test_columns_that_a_table_gains_are_added_and_other_changes_make_a_layout_an
     income.sql(f"ALTER TABLE {income.table.spark} DROP COLUMN region")
     (failed,) = lake.layouts.build(income.table)
     assert "there is no column of shop.silver.columns 'region'" in failed.error
-    assert income.state.state == "SCHEMA_DRIFT"
+    assert income.state().state == "SCHEMA_DRIFT"
 
 
 def test_rollback_expiry_and_a_present_snapshot_without_rows(lake: Lake) -> None:
@@ -181,7 +181,7 @@ def test_rollback_expiry_and_a_present_snapshot_without_rows(lake: Lake) -> None
     income.insert((2020, "late", 1))
     income.build()
     lake.tables.rollback(income.table, first)
-    assert income.state.why.endswith("has expired or was rolled back")
+    assert income.state().why.endswith("has expired or was rolled back")
     assert income.build().built == 3
     income.check()
     assert set(income.stamps.values()) == {first}
@@ -191,12 +191,12 @@ def test_rollback_expiry_and_a_present_snapshot_without_rows(lake: Lake) -> None
         "CALL lake.system.expire_snapshots(table => 'shop.silver.rolled', retain_last => 1,"
         " older_than => TIMESTAMP '2100-01-01 00:00:00')"
     )
-    assert income.state.fresh == 3  # what came after the snapshot is known
+    assert income.state().fresh == 3  # what came after the snapshot is known
     assert income.build().built == 1
     income.check()
     income.sql(f"DELETE FROM {income.table.spark} WHERE TRUE")
     done = income.build()
-    assert (done.removed, done.complete, income.state.state) == (4, True, "fresh")
+    assert (done.removed, done.complete, income.state().state) == (4, True, "fresh")
     income.check()
 
 
@@ -214,7 +214,7 @@ def test_a_table_whose_files_do_not_tell_batches_apart(lake: Lake) -> None:
     assert mixed.build().built == 3
     mixed.check()
     mixed.insert((2030, "n", 1))
-    assert mixed.state.fresh + mixed.state.stale >= 3
+    assert mixed.state().fresh + mixed.state().stale >= 3
     assert mixed.build().complete
     mixed.check()
 
@@ -273,7 +273,7 @@ def test_layouts_follow_their_table_by_its_uuid(lake: Lake) -> None:
     hidden = income.layout.table
     lake.stores.catalog.create_namespace("other", "gold")
     income.table = lake.tables.rename(income.table, "other.gold.renamed")
-    assert (income.layout.table, income.state.state) == (hidden, "fresh")
+    assert (income.layout.table, income.state().state) == (hidden, "fresh")
     income.insert((2020, "x", 1))
     assert income.build().built == 1
     income.check()
@@ -284,14 +284,14 @@ def test_layouts_follow_their_table_by_its_uuid(lake: Lake) -> None:
     assert lake.layouts.list(clone) == ()
     lake.layouts.add(clone, partition_by="geo")
     assert [one.built for one in lake.layouts.build(clone)] == [3]
-    assert income.state.state == "fresh"
+    assert income.state().state == "fresh"
 
     lake.tables.drop(income.table)
     assert hidden in lake.stores.catalog.pointers()
     lake.tables.restore("renamed")
-    assert income.state.state == "fresh"
+    assert income.state().state == "fresh"
     lake.care("shop.silver.*", "other.gold.*", now=datetime.now(UTC) + timedelta(days=9))
-    assert income.state.state == "fresh"
+    assert income.state().state == "fresh"
     income.check()
 
 
@@ -307,4 +307,4 @@ def test_batches_are_built_together_up_to_a_budget(lake: Lake) -> None:
         lake.layouts.services, income.table, BuildOptions(budget=1, force=True)
     ).builds
     assert "larger than 1 bytes" in done.warnings[0]
-    assert income.state.state == "fresh"
+    assert income.state().state == "fresh"

@@ -7,8 +7,9 @@ import pyarrow as pa
 import pytest
 
 from lakebed.app import Lake, open_lake
-from lakebed.derived.identity import find_layouts
+from lakebed.derived.identity import Layout, find_layouts
 from lakebed.errors import BadPipeline, UsageError
+from lakebed.pipelines.planning.steps import BuildLayouts
 from tests.support.lakes.layout_lake import same_rows
 from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.lakes.source_lake import CONFIG, NAME, SourceLake
@@ -64,15 +65,14 @@ def test_a_run_of_a_source_makes_and_builds_them_after_its_last_batch(income: So
     source = sum(file.stat().st_size for file in income.source.iterdir())
     table = lines["by_fips"].source_bytes
     assert stored > round(table / source, 3) * 2
-    log = sorted((income.folder / ".data/logs/runs").glob("*"))[-1].read_text()
+    log = last_log(income)
     assert "metric partition_alternate.batch.files_processed = 6 (by_fips)" in log
     assert "metric partition_alternate.storage.amplification = " in log
     same_rows(income.lake, income.table(NAME))
 
     income.put_values("CA1_2020_COUNTY", 1, 2, 3, 4)
     record = income.run_source()
-    log = sorted((income.folder / ".data/logs/runs").glob("*"), key=lambda f: f.stat().st_mtime)
-    assert "layout by_fips: 1 batches built" in log[-1].read_text()
+    assert "layout by_fips: 1 batches built" in last_log(income)
     same_rows(income.lake, income.table(NAME))
 
 
@@ -151,7 +151,8 @@ def test_building_can_be_left_to_care(income: SourceLake) -> None:
         lake.spark = income.lake.spark
         income.pipeline("silver.late", "SELECT 1 AS a, 'x' AS b", "layouts: [{partition_by: b}]\n")
         (plan,) = lake.plan("silver.late")
-        assert plan.after[-1].rows is False
+        assert isinstance(plan.after[-1], BuildLayouts)
+        assert not plan.after[-1].rows
         assert lake.run("silver.late").ok
         assert [line.state for line in lake.layouts.list("silver.late")] == ["not built"]
         done = lake.care("silver.late", dry_run=True, only=["build_layouts"])
@@ -177,5 +178,10 @@ def test_a_view_has_none_and_names_are_given_once(income: SourceLake) -> None:
         file.unlink()
 
 
-def layouts(lake: Lake, made: TestLake) -> tuple[object, ...]:
+def layouts(lake: Lake, made: TestLake) -> tuple[Layout, ...]:
     return find_layouts(lake.tables.describe(made.table(NAME)), lake.stores.catalog)
+
+
+def last_log(made: TestLake) -> str:
+    logs = (made.folder / ".data/logs/runs").glob("*")
+    return max(logs, key=lambda file: file.stat().st_mtime).read_text()

@@ -10,7 +10,7 @@ from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.completion import known_tables
-from lakebed.presentation.care import care_entry_json, care_json, care_settings_json
+from lakebed.presentation.keeping.care import care_entry_json, care_json, care_settings_json
 
 if TYPE_CHECKING:
     from lakebed.care.settings_view import CareView

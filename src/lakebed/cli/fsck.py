@@ -9,7 +9,7 @@ from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import Styled
 from lakebed.cli.parsing.command import command
 from lakebed.errors import UsageError
-from lakebed.presentation.fsck import fsck_json, rebuilt_json
+from lakebed.presentation.keeping.fsck import fsck_json, rebuilt_json
 
 if TYPE_CHECKING:
     from lakebed.care.fsck import Finding, FsckReport

@@ -172,7 +172,7 @@ class Layouts:
         *,
         name: str | None = None,
         force: bool = False,
-        listener: LayoutListener | None = None,
+        listener: "LayoutListener | None" = None,
     ) -> tuple[LayoutBuild, ...]:
         """Bring layouts up to date with their tables: batches that have changed are written again,
         all others stay. With `force` all are.
@@ -198,7 +198,7 @@ class Layouts:
         declared: DeclaredLayouts | None,
         *,
         rows: bool = True,
-        listener: LayoutListener | None = None,
+        listener: "LayoutListener | None" = None,
     ) -> TableBuilds:
         """What a run does once it is published: make what its pipeline declares, and build what is
         stale; without `rows` only the former.

@@ -82,7 +82,6 @@ class LayoutTable:
         (layout,) = self.layouts
         return layout
 
-    @property
     def state(self) -> LayoutSummary:
         (line,) = self.lake.layouts.list(self.table)
         return line

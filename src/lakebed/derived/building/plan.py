@@ -130,7 +130,15 @@ class BatchLook:
         head = self.layout.metadata.head()
         rows = bool(head and head.count("total-records") != 0)
         lost = not self.states.batches and rows
-        return self.freshness.tainted or self.states.incomplete or lost
+        strange = any(self.values(label) is None for label in self.states.batches)
+        return self.freshness.tainted or self.states.incomplete or lost or strange
+
+    def values(self, label: str) -> KeyValues | None:
+        """The values of a batch that the layout has; None if its label tells none."""
+        try:
+            return read_label(label, self.keys) if self.keys else ()
+        except ValueError:
+            return None
 
     @property
     def is_stamped(self) -> bool:
@@ -177,7 +185,7 @@ def _why(look: BatchLook) -> str:
 def _gone(look: BatchLook) -> tuple[tuple[str, KeyValues], ...]:
     there = {batch.label for batch in look.batches}
     gone = sorted(label for label in look.states.batches if label not in there)
-    return tuple((label, read_label(label, look.keys) if look.keys else ()) for label in gone)
+    return tuple((label, look.values(label) or ()) for label in gone)
 
 
 def _groups(due: Iterable[BatchSize], budget: int) -> Iterator[tuple[BatchSize, ...]]:

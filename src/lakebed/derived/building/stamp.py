@@ -32,12 +32,10 @@ def stamp(
         complete = not freshness.stale and frozenset(labels) == freshness.fresh
         if freshness.tainted:
             return False
-        now = {
-            "digest": source_digest(source.metadata.uuid, source.snapshot),
-            "schema": columns_digest(source.metadata),
-        }
+        digest = source_digest(source.metadata.uuid, source.snapshot)
+        schema = columns_digest(source.metadata)
         stamped = [
-            replace(state, **now) if label in freshness.fresh else state
+            replace(state, digest=digest, schema=schema) if label in freshness.fresh else state
             for label, state in states.batches.items()
         ]
         covers = source.snapshot if complete else layout.covers

@@ -1,0 +1,1 @@
+"""Care and checks of a lake as JSON-ready values."""
