@@ -4,6 +4,7 @@ import json
 import warnings
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
+from importlib import import_module
 from typing import Any
 
 import pyarrow as pa
@@ -170,9 +171,9 @@ def _of(rows: pa.Table, names: Collection[str], values: KeyValues) -> pa.Table:
 
 
 def _filter(names: Collection[str], values: KeyValues) -> Any:
-    from pyiceberg.expressions import AlwaysTrue, And, EqualTo, IsNull
-
-    found: Any = AlwaysTrue()
+    made: Any = import_module("pyiceberg.expressions")  # whose types know no positional arguments
+    found = made.AlwaysTrue()
     for name, value in zip(names, values, strict=True):
-        found = And(found, IsNull(name) if value is None else EqualTo(name, value))
+        one = made.IsNull(name) if value is None else made.EqualTo(name, value)
+        found = made.And(found, one)
     return found

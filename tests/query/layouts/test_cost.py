@@ -49,7 +49,7 @@ def test_a_nested_column_counts_by_what_is_inside_it() -> None:
     listed = {"type": "list", "element-id": 5, "element": struct, "element-required": False}
     columns = [ScanColumn(4, "l", json.dumps(listed), required=False), *SCANNED]
     found = file_costs(columns, ("l",), sort_by=(), predicate=None, open_cost=0)
-    assert found.needed == {4, 5, 6, 7, 8, 9}
+    assert found.needed == frozenset({4, 5, 6, 7, 8, 9})
     assert found.measure([file("a", columns={1: 100, 6: 3, 8: 4, 9: 5})]).needed == 12
 
 

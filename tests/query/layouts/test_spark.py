@@ -3,9 +3,8 @@ and after compaction, with random queries in Spark's SQL.
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -114,7 +113,7 @@ def region(tmp_path_factory: pytest.TempPathFactory, spark_home: Path) -> Iterat
 
 
 @pytest.fixture(scope="module")
-def states(region: RegionLake) -> Iterator[Any]:
+def states(region: RegionLake) -> Callable[[], int]:
     """Asks in each state what random queries answer with and without layouts."""
     writer = SparkWriter(SEED)
 
@@ -140,7 +139,7 @@ def spark_reason(region: RegionLake, sql: str = POINT, layout: str = "by_state")
     return region.verdict(sql, layout, engine="spark").reason
 
 
-def test_a_fresh_layout_changes_no_answer(region: RegionLake, states: Any) -> None:
+def test_a_fresh_layout_changes_no_answer(region: RegionLake, states: Callable[[], int]) -> None:
     assert spark_reason(region) == "CHOSEN"
     assert region.verdict(POINT).reason == "CHOSEN"
     assert states() > 0
@@ -161,7 +160,9 @@ def test_a_fresh_layout_changes_no_answer(region: RegionLake, states: Any) -> No
     assert "_mv_" in frames[0]._jdf.queryExecution().toString()
 
 
-def test_stale_and_missing_batches_come_from_the_table(region: RegionLake, states: Any) -> None:
+def test_stale_and_missing_batches_come_from_the_table(
+    region: RegionLake, states: Callable[[], int]
+) -> None:
     region.append(100, 40, years=(2020, 2023))
     region.append(101, 10, years=(None,))
     assert spark_reason(region) == "HYBRID"
@@ -169,7 +170,9 @@ def test_stale_and_missing_batches_come_from_the_table(region: RegionLake, state
     states()
 
 
-def test_rows_that_delete_files_mark_are_in_no_answer(region: RegionLake, states: Any) -> None:
+def test_rows_that_delete_files_mark_are_in_no_answer(
+    region: RegionLake, states: Callable[[], int]
+) -> None:
     table = REGION.spark
     region.lake.spark.sql(
         f"ALTER TABLE {table} SET TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')"
@@ -186,7 +189,7 @@ def test_rows_that_delete_files_mark_are_in_no_answer(region: RegionLake, states
 
 
 def test_compaction_of_the_table_and_of_a_layout_changes_nothing(
-    region: RegionLake, states: Any
+    region: RegionLake, states: Callable[[], int]
 ) -> None:
     spark = region.lake.spark
     hidden = region.verdict(POINT).table
