@@ -142,9 +142,7 @@ def _to_write(
         lines = [f"    {key}: {_listed(given)}" for key, given in listed.items() if given]
         return ("layouts:", f"  - name: {name}", *lines), ()
     options = (
-        f"--{key.replace('_', '-')} {quote(one)}"
-        for key, given in listed.items()
-        for one in given
+        f"--{key.replace('_', '-')} {quote(one)}" for key, given in listed.items() for one in given
     )
     return (), (" ".join((f"lakebed layout add {table.table} --name {name}", *options)),)
 
