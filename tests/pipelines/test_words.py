@@ -112,6 +112,15 @@ SAID: list[tuple[RunStep, str]] = [
         steps.ArchiveFiles(ZONE),
         "move files of shop.orders that every reader has taken to _processed/",
     ),
+    (
+        steps.BuildLayouts(TABLE, ("by_geo", "by_id")),
+        "build the layouts by_geo, by_id: only batches that have changed",
+    ),
+    (steps.BuildLayouts(TABLE), "build the layouts: only batches that have changed"),
+    (
+        steps.BuildLayouts(TABLE, ("by_geo",), rows=False),
+        "make the layouts by_geo, without rows: care builds them later",
+    ),
 ]
 
 
