@@ -78,9 +78,10 @@ class Layouts:
         }
 
     def bytes_of(self, table: TableName) -> int:
-        """The bytes of all data files of a table's layouts."""
-        _, _, metadata = self.services.tables.look_up(table)
-        found = find_layouts(metadata, self.services.catalog)
+        """The bytes of all data files of a table's layouts; 0 if there is no such table."""
+        catalog = self.services.catalog
+        sources = catalog.metadata(catalog.pointers([table]).values()).values()
+        found = (layout for source in sources for layout in find_layouts(source, catalog))
         return sum(stored_bytes(layout.metadata) for layout in found)
 
     def _tables(self, table: str | TableName | None) -> Iterator[tuple[Pointer, TableMetadata]]:

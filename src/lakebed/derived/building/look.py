@@ -38,7 +38,9 @@ class SourceState:
 
 
 def look_at_source(services: LayoutServices, table: TableName) -> SourceState | None:
-    """The table as it is now; None if it has no snapshot yet."""
+    """The table as it is now; None if there is none, or it has no snapshot yet."""
+    if table not in services.catalog.pointers([table]):
+        return None
     _, pointer, metadata = services.tables.look_up(table)
     head = metadata.head()
     return SourceState(table, pointer, metadata, head) if head else None
