@@ -8,7 +8,7 @@ import pytest
 
 from tests.query.layouts.fuzzed_lake import FuzzedLake
 from tests.query.query_writer import QueryWriter
-from tests.support.scale import SCALE, SEED
+from tests.support.scale import SCALE, fuzz_seed
 
 COMPARED = 125 * SCALE  # queries that read a layout, for each seed
 PER_STATE = 12  # queries between two changes
@@ -76,7 +76,7 @@ class LayoutWriter(QueryWriter):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_layouts_change_no_answer(tmp_path: Path, seed: int) -> None:
-    writer = LayoutWriter(1000 * SEED + seed)
+    writer = LayoutWriter(fuzz_seed(seed))
     fuzzed = FuzzedLake(tmp_path / "lake", writer.chance.randrange(1 << 30))
     compared = asked = 0
     while compared < COMPARED and asked < 40 * COMPARED:

@@ -33,3 +33,10 @@ def in_turn(turn: int, *, of: int) -> pytest.MarkDecorator:
     """A long test that runs once in so many runs of `make test`, and always if ALL_CASES."""
     waits = not ALL_CASES and SEED % of != turn
     return pytest.mark.skipif(waits, reason=f"runs once in {of} runs, by LAKEBED_TEST_SEED")
+
+
+def fuzz_seed(number: int) -> int:
+    """The seed of a fuzz loop: the same in every `make test`, so that it fails because of a change
+    and of nothing else, and another in each run at a larger scale.
+    """
+    return number if SCALE == 1 else 1000 * SEED + number
