@@ -8,7 +8,7 @@ from cachetools import LRUCache
 
 from lakebed.batches.sidecars import known_batches
 from lakebed.batches.state import BatchStates
-from lakebed.derived.freshness import Freshness, compare_batches
+from lakebed.derived.freshness import ChangesSince, Freshness, compare_batches
 from lakebed.derived.identity import Layout, ReadMetadata, find_layouts
 from lakebed.derived.labels import PartitionValues
 from lakebed.ports import Catalog, Files, Pointer, Scans, TableMetadata
@@ -23,6 +23,16 @@ class LayoutState:
     layout: Layout
     states: BatchStates
     freshness: Freshness
+
+
+def changes_until(scans: Scans, pointer: Pointer, until: int | None) -> ChangesSince:
+    """Tells what changed in a table up to a snapshot; nothing is known of one that has none."""
+
+    def changes(since: int) -> Iterable[PartitionValues] | None:
+        found = None if until is None else scans.changes(pointer, since=since, until=until)
+        return None if found is None else [file.partition for file in found]
+
+    return changes
 
 
 class LayoutLooks:
@@ -49,13 +59,7 @@ class LayoutLooks:
                 return self._known[key]
         states = known_batches(self._files, layout.metadata)
         head = source.head()
-
-        def changes(since: int) -> Iterable[PartitionValues] | None:
-            if head is None:
-                return None
-            found = self._scans.changes(pointer, since=since, until=head.id)
-            return None if found is None else [file.partition for file in found]
-
+        changes = changes_until(self._scans, pointer, head.id if head else None)
         state = LayoutState(layout, states, compare_batches(layout, states, source, changes))
         with self._lock:
             self._known[key] = state

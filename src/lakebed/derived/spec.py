@@ -37,34 +37,58 @@ def _as_list(given: Any) -> Any:
     return given
 
 
-def _as_names(given: Any) -> Any:
-    return _as_list(given)
+def as_names(given: Any) -> Any:
+    """Accepts `a, b` and a single name as lists."""
+    if isinstance(given, str):
+        return [part.strip() for part in given.split(",") if part.strip()]
+    return given
 
 
 def _sorted_so(terms: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(str(parse_sort_field(term)) for term in terms)
 
 
-_Names = Annotated[tuple[str, ...], BeforeValidator(_as_names)]
+_Names = Annotated[tuple[str, ...], BeforeValidator(as_names)]
 _Field = Annotated[PartitionField, BeforeValidator(parse_partition_field)]
 
 
-class _KeyGiven(BaseModel):
-    """A partition key as a mapping of the config."""
+_Type = Annotated[str, AfterValidator(stored_type)]
 
+
+class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class PartitionKey(_Part):
+    """A column by whose values files are kept apart."""
 
     name: str = Field(min_length=1)
-    type: Annotated[str, AfterValidator(stored_type)] | None = None
+    type: _Type | None = None
 
 
-class _PartitionGiven(BaseModel):
-    """Partition keys as a mapping of the config."""
+def _keys(given: Any) -> Any:
+    """Accepts names, and mappings with a name and a type."""
+    named = as_names(given)
+    if not isinstance(named, list | tuple):
+        return named
+    return [{"name": key} if isinstance(key, str) else key for key in named]
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+
+def _distinct(keys: tuple[PartitionKey, ...]) -> tuple[PartitionKey, ...]:
+    names = [key.name.casefold() for key in keys]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise ValueError(f"the key {twice} is listed twice")
+    return keys
+
+
+_Keys = Annotated[tuple[PartitionKey, ...], BeforeValidator(_keys), AfterValidator(_distinct)]
+
+
+class Partitions(_Part):
+    """How a table is partitioned."""
 
     style: Literal["hive"] = "hive"
-    keys: tuple[_KeyGiven, ...] = ()
+    keys: _Keys = ()
 
 
 class LayoutSpec(BaseModel):
@@ -146,10 +170,7 @@ def read_layout(given: Any) -> Any:
     asked = given[known]
     if known == "partition_by" and not isinstance(asked, dict):
         return rest | {"partition_by": _as_list(asked)}
-    keys = asked.get("keys", ()) if isinstance(asked, dict) else asked
-    named = [{"name": key} if isinstance(key, str) else key for key in _as_names(keys)]
-    style = asked if isinstance(asked, dict) else {}
-    found = _PartitionGiven.model_validate({**style, "keys": named})
+    found = Partitions.model_validate(asked if isinstance(asked, dict) else {"keys": asked})
     types = {key.name: key.type for key in found.keys if key.type}
     return rest | {"partition_by": [key.name for key in found.keys], "types": types}
 

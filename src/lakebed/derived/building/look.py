@@ -1,6 +1,5 @@
 """Looking at a table and one of its layouts, as of one snapshot of the table."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lakebed.batches.sidecars import known_batches
@@ -17,7 +16,8 @@ from lakebed.derived.building.plan import BatchLook, as_if_unchanged
 from lakebed.derived.building.services import LayoutServices, LayoutSession
 from lakebed.derived.freshness import Freshness, compare_batches
 from lakebed.derived.identity import Layout, layout_of
-from lakebed.derived.labels import FileLabels, PartitionValues
+from lakebed.derived.labels import FileLabels
+from lakebed.derived.look import changes_until
 from lakebed.errors import UnknownName
 from lakebed.names import TableName
 from lakebed.ports import Pointer, Snapshot, TableMetadata
@@ -64,11 +64,7 @@ def freshness_of(
     states = known_batches(services.files, layout.metadata)
     same = fit_of(layout, source.metadata) == "same"
     compared = as_if_unchanged(states, source.metadata) if same else states
-
-    def changes(since: int) -> Iterable[PartitionValues] | None:
-        found = services.scans().changes(source.pointer, since=since, until=source.snapshot)
-        return None if found is None else [file.partition for file in found]
-
+    changes = changes_until(services.scans(), source.pointer, source.snapshot)
     return states, compare_batches(layout, compared, source.metadata, changes)
 
 

@@ -5,13 +5,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from lakebed.derived.spec import Partitions
 from lakebed.errors import near, suggestion
-from lakebed.pipelines.definition.source_config import (
-    BATCH_COLUMNS,
-    LAYOUTS,
-    Layouts,
-    Partitions,
-)
+from lakebed.pipelines.definition.source_config import BATCH_COLUMNS, LAYOUTS, Layouts
 from lakebed.quality import ColumnSpec
 from lakebed.settings import TableCare
 from lakebed.tables import (
