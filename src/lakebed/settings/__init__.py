@@ -40,6 +40,7 @@ from lakebed.settings.spec import (
     SparkSettings,
     SqliteCatalog,
     WriteSettings,
+    java_size,
 )
 from lakebed.settings.worker import WorkerSettings, wants_worker
 from lakebed.settings.yaml_text import LARGEST, read_yaml
@@ -80,6 +81,7 @@ __all__ = [
     "environment_variables",
     "files_settings",
     "find_root",
+    "java_size",
     "kartothek_settings",
     "load_settings",
     "logs_folder",

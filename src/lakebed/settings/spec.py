@@ -172,6 +172,12 @@ _MAY_BRING_FUNCTIONS = (
 )
 
 
+def java_size(text: str) -> int | None:
+    """Bytes of a size such as 4g, as Java reads it; None if it is no such size."""
+    found = re.fullmatch(r"(\d+)([kmgt]?)b?", text.strip().casefold())
+    return int(found[1]) * 1024 ** "_kmgt".index(found[2] or "_") if found else None
+
+
 class SparkSettings(_Part):
     """The Spark that computes and writes."""
 
@@ -200,9 +206,7 @@ class SparkSettings(_Part):
     @property
     def memory_bytes(self) -> int:
         """The memory of the driver, as Java reads it; 1 GiB if it is written otherwise."""
-        told = self.conf.get("spark.driver.memory", self.memory)
-        found = re.fullmatch(r"(\d+)([kmgt]?)b?", told.strip().casefold())
-        return int(found[1]) * 1024 ** "_kmgt".index(found[2] or "_") if found else 1024**3
+        return java_size(self.conf.get("spark.driver.memory", self.memory)) or 1024**3
 
     @property
     def is_local(self) -> bool:

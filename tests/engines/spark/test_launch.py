@@ -47,6 +47,20 @@ def test_serial_collection_unless_the_user_chose_another() -> None:
     assert {"-XX:+UseG1GC", "-Dx=y"} <= set(chosen)
 
 
+@pytest.mark.parametrize(
+    ("memory", "new"), [("4g", [512]), ("1024m", [128]), ("600m", [128]), ("much", [])]
+)
+def test_the_heap_grows_no_further_than_what_is_in_use_needs(memory: str, new: list[int]) -> None:
+    words = command(conf={"spark.driver.memory": memory})
+    told = [word for word in words if "HeapFreeRatio" in word or "NewSize" in word]
+    assert told == [
+        *("-XX:MinHeapFreeRatio=20", "-XX:MaxHeapFreeRatio=40"),
+        *(f"-XX:MaxNewSize={size * 1024**2}" for size in new),
+    ]
+    own = {"spark.driver.memory": memory, "spark.driver.extraJavaOptions": "-XX:+UseParallelGC"}
+    assert not any("HeapFreeRatio" in word or "NewSize" in word for word in command(conf=own))
+
+
 def test_the_slow_compiler_is_left_out_only_when_asked() -> None:
     assert "-XX:TieredStopAtLevel=1" not in command()
     assert "-XX:TieredStopAtLevel=1" in command(quick=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lakebed.engines.spark.start.home import spark_home
 from lakebed.engines.spark.start.java import Java
+from lakebed.settings import java_size
 
 MAIN = "org.apache.spark.deploy.SparkSubmit"
 # The options of Spark's own launcher, without the incubator module that not every Java has.
@@ -50,6 +51,10 @@ _LATE_OPTIMIZATION = (
     "-XX:Tier4CompileThreshold=600000",
     "-XX:Tier4BackEdgeThreshold=1600000",
 )
+# The heap grows as far as what is in use needs it, and no further, however long a run takes: by
+# default a collection leaves two thirds of what is in use free, and new objects get a third of all.
+_SMALL_HEAP = ("-XX:MinHeapFreeRatio=20", "-XX:MaxHeapFreeRatio=40")
+_LEAST_FOR_NEW, _NEW_OBJECTS = 128 * 1024**2, 8  # bytes; of the heap, an eighth
 
 
 @dataclass(frozen=True)
@@ -88,9 +93,6 @@ def java_command(
 
     Settings are in a file, since anybody on the machine can read a command line.
     """
-    collector = (
-        () if any("GC" in option for option in launch.own_options) else ("-XX:+UseSerialGC",)
-    )
     compiler = ("-XX:TieredStopAtLevel=1",) if launch.quick else _LATE_OPTIMIZATION
     return (
         *(
@@ -98,9 +100,25 @@ def java_command(
             f"-Xmx{launch.conf.get('spark.driver.memory', '1g')}",
             "-XX:-UsePerfData",
         ),
-        *(*collector, *compiler, *launch.archive, *_SPARK_OPTIONS, *options, *launch.own_options),
+        *(
+            *_collector(launch),
+            *compiler,
+            *launch.archive,
+            *_SPARK_OPTIONS,
+            *options,
+            *launch.own_options,
+        ),
         *("-cp", classpath(launch), MAIN, "--properties-file", str(properties), "pyspark-shell"),
     )
+
+
+def _collector(launch: Launch) -> tuple[str, ...]:
+    """A small garbage collector and how its heap grows, unless the user has chosen another."""
+    if any("GC" in option for option in launch.own_options):
+        return ()
+    heap = java_size(launch.conf.get("spark.driver.memory", "1g"))
+    new = (f"-XX:MaxNewSize={max(heap // _NEW_OBJECTS, _LEAST_FOR_NEW)}",) if heap else ()
+    return ("-XX:+UseSerialGC", *_SMALL_HEAP, *new)
 
 
 def ordinary_conf(launch: Launch, *, options: tuple[str, ...] = ()) -> dict[str, str]:

@@ -66,7 +66,8 @@ def finished_record(
     done = [batch for batch in record.batches if batch.state == "success"]
     left = due - len(record.batches)
     kept = "done before" if source_bytes is None else "unchanged"
-    message = f"{len(done)} batches written, {unchanged} {kept}"
+    written = "1 batch" if len(done) == 1 else f"{len(done)} batches"
+    message = f"{written} written, {unchanged} {kept}"
     message += f", {len(errors)} failed" if errors else ""
     message += f", {left} left to the next run" if left else ""
     stored = int(head.get("total-files-size", 0)) + layouts.bytes
