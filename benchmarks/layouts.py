@@ -53,8 +53,8 @@ class Shape:
     states: int = 50
     counties: int = 40  # in a state
     measures: int = 25
-    samples: int = 9
-    spark_samples: int = 5
+    samples: int = 15
+    spark_samples: int = 9
     spark_queries: tuple[str, ...] = ()  # those that Spark is asked; none: all
     builds: int = 3
     clock: Clock = time.perf_counter  # of what this process does: planning, and DuckDB
@@ -223,8 +223,8 @@ def in_turns(
     if any(other != first for other in others) or not first:
         raise SystemExit(f"{engine}: the answers differ: {sql}")
     taken: dict[str, list[float]] = {way.name: [] for way in ways}
-    for _ in range(samples):
-        for way, text in texts.items():
+    for number in range(samples):
+        for way, text in texts.items() if number % 2 else reversed(texts.items()):
             taken[way.name].append(
                 timed_ms(partial(ask, lake, engine, text, layouts=way.layouts), clock)
             )

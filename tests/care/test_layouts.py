@@ -3,6 +3,8 @@ goes with its table.
 """
 
 import json
+import shutil
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -11,7 +13,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import LongType, NestedField
 
-from lakebed.app import open_lake
+from lakebed.app import Lake, open_lake
 from lakebed.batches.state import BATCH, CHECKPOINT, BatchState, batch_summary
 from lakebed.care.fsck.plan import FsckState, judge
 from lakebed.derived.building.columns import SOURCE_COLUMNS, column_ids
@@ -29,6 +31,7 @@ from lakebed.derived.spec import LayoutSpec
 from lakebed.derived.summary import LayoutSummary
 from lakebed.names import TableName
 from lakebed.ports import SetProperties
+from lakebed.query.request import QueryRequest
 from tests.support.lakes.care_lakes import CareLake, entry
 from tests.support.tables import new_location
 
@@ -86,6 +89,15 @@ class LaidOut:
     def state(self) -> LayoutSummary:
         (line,) = self.lake.layouts.list(self.source)
         return line
+
+
+def ids_in_layout(lake: Lake) -> list[int]:
+    """What a query gives that reads the layout for whatever is fresh."""
+    sql = f"/*+ use_layout(by_id) */ SELECT id FROM {SOURCE} ORDER BY id"
+    (table,) = lake.queries.plan(QueryRequest(sql)).tables
+    assert table.layout
+    ids: list[int] = lake.query(sql).to_arrow()["id"].to_pylist()
+    return ids
 
 
 @pytest.fixture
@@ -187,3 +199,38 @@ def test_a_rebuilt_catalog_knows_layouts_and_tables_again(laid_out: LaidOut) -> 
         assert (line.state, line.name) == ("fresh", "by_id")
         (layout,) = find_layouts(lake.tables.describe(laid_out.source), lake.stores.catalog)
         assert layout.table == laid_out.hidden
+
+
+def test_layouts_move_with_their_lake(laid_out: LaidOut, tmp_path: Path) -> None:
+    laid_out.stamp()
+    laid_out.lake.close()
+    place = tmp_path / "elsewhere" / "lake"
+    shutil.move(laid_out.cared.folder, place)
+    with open_lake(place) as lake:
+        moved = {table.name for table in lake.relocate().tables}
+        assert moved == {str(laid_out.source), str(laid_out.hidden)}
+        (line,) = lake.layouts.list(laid_out.source)
+        assert (line.state, line.fresh) == ("fresh", 2)
+        assert ids_in_layout(lake) == [1, 2]
+        assert lake.fsck(sample=None).problems == 0
+        (checked,) = lake.layouts.verify(laid_out.source)
+        assert checked.ok
+
+
+def test_a_restored_layout_is_trusted_for_what_its_table_has(
+    laid_out: LaidOut, tmp_path: Path
+) -> None:
+    lake = laid_out.lake
+    laid_out.stamp()
+    made = lake.backup(str(tmp_path / "b.zip"))
+    laid_out.append(laid_out.source, 3)
+    laid_out.build(3)
+    laid_out.stamp(3)
+    assert ids_in_layout(lake) == [1, 2, 3]
+    lake.restore(made.path, force=True)
+    assert (laid_out.state.state, laid_out.state.fresh) == ("fresh", 2)
+    assert ids_in_layout(lake) == [1, 2]
+    restored = lake.restore(made.path, force=True, newest=True)
+    assert {*restored.newer} == {str(laid_out.source), str(laid_out.hidden)}
+    assert (laid_out.state.state, laid_out.state.fresh) == ("fresh", 3)
+    assert ids_in_layout(lake) == [1, 2, 3]

@@ -103,7 +103,7 @@ class Connections:
         from lakebed.derived.building.services import LayoutServices
         from lakebed.pipelines import Pipelines
 
-        declared = Pipelines(self._run_services).layouts_of
+        declared = Pipelines(self._run_services).layouts
         return LayoutServices(
             self._table_services,
             scans=lambda: self.stores.scans,

@@ -15,7 +15,7 @@ from lakebed.query.planning.planner import QueryContext
 from lakebed.query.queries import Queries
 from lakebed.query.results.log import QueryLog
 from lakebed.query.views.catalog_views import sql_changing_setting
-from lakebed.settings import Root, Settings
+from lakebed.settings import RestCatalog, Root, Settings
 from lakebed.tables import protect_reads
 
 if TYPE_CHECKING:
@@ -124,7 +124,8 @@ class LakeEngines:
     def _file_access(self) -> tuple[str, ...]:
         from lakebed.engines.duckdb import s3_secret
 
-        return s3_secret(self._root, self._settings.files, self._environment)
+        is_rest = isinstance(self._settings.catalog, RestCatalog)
+        return s3_secret(self._root, self._settings.files, self._environment, any_bucket=is_rest)
 
     def _inspect(self, pinned: PinnedTable, part: str) -> Any:
         """A metadata table as Arrow."""

@@ -1,6 +1,6 @@
 """`lake.layouts`: further arrangements of tables that queries use by themselves."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -46,10 +46,11 @@ class Layouts:
         """The layouts of a table, or of all tables, with those that pipelines declare and no run
         has made yet. Changes nothing, starts no JVM.
         """
+        declared = self._declared()
         return tuple(
             line
             for pointer, metadata in self._tables(table)
-            for line in self._of_table(pointer, metadata)
+            for line in self._of_table(pointer, metadata, declared.get(pointer.table))
         )
 
     def names(self, table: str | TableName | None = None) -> tuple[str, ...]:
@@ -64,7 +65,7 @@ class Layouts:
         """The layouts of a table that a build would change, and how many batches of them are stale:
         0 if only stamps are.
         """
-        _, _, metadata = self.services.tables.look_up(table)
+        _, pointer, metadata = self.services.tables.look_up(table)
         head = metadata.head()
         stamped = {
             layout.name
@@ -73,7 +74,7 @@ class Layouts:
         }
         return {
             line.name: line.stale
-            for line in self.list(table)
+            for line in self._of_table(pointer, metadata, declared=None)
             if line.hidden and (line.state != "fresh" or line.name not in stamped)
         }
 
@@ -95,9 +96,10 @@ class Layouts:
         for name, metadata in sorted(catalog.metadata(pointers.values()).items()):
             yield pointers[name], metadata
 
-    def _of_table(self, pointer: Pointer, source: TableMetadata) -> Iterator[LayoutSummary]:
+    def _of_table(
+        self, pointer: Pointer, source: TableMetadata, declared: DeclaredLayouts | None
+    ) -> Iterator[LayoutSummary]:
         services = self.services
-        declared = self._declared(pointer.table)
         if not listed_tables(source) and not (declared and declared.specs):
             return
         looks = LayoutLooks(services.catalog, services.scans(), services.files)
@@ -125,12 +127,12 @@ class Layouts:
         batches = source_batches(self.services, None, state, labels) if state else ()
         return None if batches is None else [batch.label for batch in batches]
 
-    def _declared(self, table: TableName) -> DeclaredLayouts | None:
-        """What a pipeline that cannot be read declares is not known, and no reason to fail."""
+    def _declared(self) -> Mapping[TableName, DeclaredLayouts]:
+        """What pipelines declare, unless one of them cannot be read: no reason to fail."""
         try:
-            return self.services.declared(table)
+            return self.services.declared()
         except LakebedError:
-            return None
+            return {}
 
     # -- changing
 
@@ -156,7 +158,7 @@ class Layouts:
             name=name,
             comment=comment,
         )
-        if declared := self.services.declared(found):
+        if declared := self.services.declared().get(found):
             raise _declared_elsewhere(found, spec, declared)
         _, _, metadata = self.services.tables.look_up(found)
         complete = complete_spec(spec, metadata)
@@ -229,7 +231,7 @@ class Layouts:
         found = self.services.tables.find(table)
         require_source(found)
         layout = self._require_known(found, name)
-        declared = self._declared(found)
+        declared = self._declared().get(found)
         if declared and layout.name in {spec.label for spec in declared.specs}:
             raise UsageError(
                 f"{declared.where} declares the layout {layout.name}: the next run would make it"

@@ -103,10 +103,9 @@ class Pipelines:
             if spec.config.arrangement.partition_by is not None
         )
 
-    def layouts_of(self, table: TableName) -> DeclaredLayouts | None:
-        """The layouts that a table's draft declares; None without a pipeline."""
-        spec = self.load().specs.get(table)
-        return declared_layouts(spec) if spec else None
+    def layouts(self) -> dict[TableName, DeclaredLayouts]:
+        """The layouts that drafts declare for their tables."""
+        return {table: declared_layouts(spec) for table, spec in self.load().specs.items()}
 
     def retry(
         self, *, threads: int = 1, wait: float = 0.0, listener: RunListener | None = None

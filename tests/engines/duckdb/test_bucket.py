@@ -35,6 +35,8 @@ def test_a_secret_holds_for_the_lakes_prefix_only() -> None:
     (statement,) = s3_secret(Root.parse("s3://bucket"), FilesSettings(), environment)
     assert "KEY_ID 'a', SECRET 'b', SESSION_TOKEN 'c'" in statement
     assert "USE_SSL" not in statement
+    (statement,) = s3_secret(Root.parse("s3://bucket"), settings, {}, any_bucket=True)
+    assert "SCOPE 's3://'" in statement
 
 
 @pytest.fixture

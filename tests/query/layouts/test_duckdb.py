@@ -77,6 +77,7 @@ def test_a_layout_that_skips_files_is_read_instead_of_the_table(shared: RegionLa
     found = shared.explain(POINT)
     (verdict,) = found.layouts
     assert (found.layout, verdict.verdict, verdict.reason) == ("by_state", "chosen", "CHOSEN")
+    assert found.reason == "LAYOUT"
     assert found.files == verdict.files < found.total_files
     assert 0 < verdict.needed_bytes <= verdict.bytes
     assert verdict.cost < 0.8 * found.source_cost

@@ -57,13 +57,15 @@ def add(
     Writes only metadata; `lakebed layout build` writes its rows. A pipeline declares the layouts of
     its table in config.yaml.
     """
-    made = screen.lake.layouts.add(
-        table,
-        partition_by=partition_by or (),
-        sort_by=sort_by or (),
-        batch_by=batch_by,
-        name=name,
-    )
+    lake = screen.lake
+    with lake.spark_ahead():
+        made = lake.layouts.add(
+            table,
+            partition_by=partition_by or (),
+            sort_by=sort_by or (),
+            batch_by=batch_by,
+            name=name,
+        )
 
     def text() -> None:
         screen.say("layout ", bold(made.name), f" of {made.table}")

@@ -52,7 +52,8 @@ class LayoutMaker:
         try:
             self._make(hidden, spec, source)
         except BaseException:
-            self.forget(hidden)
+            self.services.catalog.purge(hidden)  # no row of it was ever written
+            self._list(lambda names: names - {hidden})
             raise
         if replaces:
             self.forget(replaces)

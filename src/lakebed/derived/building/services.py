@@ -1,6 +1,6 @@
 """What layouts need of a lake."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 
@@ -11,18 +11,14 @@ from lakebed.tables import HeldLease, LeaseWait, TableServices, hold_lease
 from lakebed.work import OnProgress
 
 
-def _no_pipeline(_: TableName) -> DeclaredLayouts | None:
-    return None
-
-
 @dataclass(frozen=True)
 class LayoutServices:
     """The services of tables, and what layouts need besides."""
 
     tables: TableServices
     scans: Callable[[], Scans]
-    # what a table's pipeline declares; None without a pipeline
-    declared: Callable[[TableName], DeclaredLayouts | None] = _no_pipeline
+    # what the pipelines of tables declare
+    declared: Callable[[], Mapping[TableName, DeclaredLayouts]] = dict
     watch: Callable[[OnProgress], AbstractContextManager[None]] = field(
         default=lambda _: nullcontext()
     )

@@ -5,6 +5,7 @@ from.
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from hashlib import sha256
 
 from lakebed.batches.keys import BatchKey, KeyValues
 from lakebed.batches.sidecars import known_batches
@@ -22,6 +23,7 @@ from lakebed.names import TableName
 from lakebed.tables import HeldLease
 from lakebed.work import retry
 
+_LONGEST = 200  # characters of a label in the name of a lease
 _ATTEMPTS = 5  # if others commit to the same batches meanwhile
 
 
@@ -147,6 +149,12 @@ class LayoutWriter:
         with ExitStack() as leases:
             for batch in batches:
                 with suppress(LeaseHeld):
-                    name = f"{self.hidden}#{batch.label}"
+                    name = batch_lease(self.hidden, batch.label)
                     held[batch.label] = leases.enter_context(self.services.holding(name))
             yield held
+
+
+def batch_lease(hidden: TableName, label: str) -> str:
+    """The name of the lease on a batch; long labels are told by their digest."""
+    short = label if len(label) <= _LONGEST else sha256(label.encode()).hexdigest()
+    return f"{hidden}#{short}"

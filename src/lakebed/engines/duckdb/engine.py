@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from threading import Lock
 from typing import Any
 
 import duckdb
+from cachetools import LRUCache
 
 from lakebed.engines.duckdb.extensions import load
 from lakebed.engines.duckdb.instance_pool import InstancePool
@@ -41,6 +43,7 @@ _FRESH = (
     "SET GLOBAL parquet_metadata_cache = false",
     "SET GLOBAL enable_external_file_cache = false",
 )
+_REMEMBERED = 1_000_000  # characters of all statements whose parse trees are kept
 _SHORTENS = re.compile(r"\b(limit|offset|fetch|distinct)\b", re.IGNORECASE)
 
 
@@ -67,14 +70,23 @@ class DuckEngine:
         self._memory, self._cache, self._spill = memory, cache, spill
         self._pools: dict[tuple[str, ...], InstancePool] = {}
         self._lock = Lock()
+        self._parsed: LRUCache[str, tuple[str, Json]] = LRUCache(_REMEMBERED, getsizeof=_weight)
 
     def parse(self, sql: str) -> tuple[str, Json]:
-        """The statement, and DuckDB's parse tree of it."""
+        """The statement, and DuckDB's parse tree of it, which is nobody's to change: the next query
+        of the same text gets it, too.
+        """
+        with self._lock:
+            if known := self._parsed.get(sql):
+                return known
         session = self.session()
         try:
-            return session.parse(sql)
+            parsed = session.parse(sql)
         finally:
             session.close()
+        with self._lock, suppress(ValueError):  # longer than all that are kept
+            self._parsed[sql] = parsed
+        return parsed
 
     def run(
         self, plan: QueryPlan, request: QueryRequest, *, on_close: Callable[[], None] | None = None
@@ -135,6 +147,11 @@ class DuckEngine:
         """Close what is not in use."""
         for pool in self._pools.values():
             pool.close()
+
+
+def _weight(parsed: tuple[str, Json]) -> int:
+    """What a statement counts for among those that are kept; there are never more than 500."""
+    return max(len(parsed[0]), _REMEMBERED // 500)
 
 
 def settings_for(plan: QueryPlan | None) -> tuple[str, ...]:

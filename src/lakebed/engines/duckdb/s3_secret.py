@@ -1,4 +1,4 @@
-"""DuckDB's access to a lake's bucket: a secret for the lake's own prefix only."""
+"""DuckDB's access to a lake in a bucket: a secret for where its files may be, no further."""
 
 from collections.abc import Mapping
 from urllib.parse import urlsplit
@@ -9,8 +9,17 @@ from lakebed.engines.files.s3_signing import AwsKeys
 from lakebed.settings import FilesSettings, Root
 
 
-def s3_secret(root: Root, files: FilesSettings, environment: Mapping[str, str]) -> tuple[str, ...]:
+def s3_secret(
+    root: Root,
+    files: FilesSettings,
+    environment: Mapping[str, str],
+    *,
+    any_bucket: bool = False,
+) -> tuple[str, ...]:
     """Statements for a session with httpfs; none for a folder.
+
+    The secret is for the lake's own prefix, or for any bucket of the same server: a REST catalog
+    decides itself where tables are.
 
     DuckDB is given the keys, for it cannot read profiles, nor ask the machine for them.
     """
@@ -26,9 +35,8 @@ def s3_secret(root: Root, files: FilesSettings, environment: Mapping[str, str]) 
         **_server(files),
     }
     clauses = "".join(f", {name} {text(value)}" for name, value in options.items() if value)
-    return (
-        f"CREATE SECRET lake (TYPE s3, SCOPE {text(root.url + '/')}{clauses}{_plain_http(files)})",
-    )
+    scope = "s3://" if any_bucket else f"{root.url}/"
+    return (f"CREATE SECRET lake (TYPE s3, SCOPE {text(scope)}{clauses}{_plain_http(files)})",)
 
 
 def _server(files: FilesSettings) -> dict[str, str]:

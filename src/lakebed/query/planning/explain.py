@@ -20,6 +20,7 @@ Reason = Literal[
     "NOTHING_PRUNED",
     "PRUNED",
     "ALL_PRUNED",
+    "LAYOUT",
     "METADATA",
     "OWN",
     "BY_SPARK",
@@ -34,6 +35,7 @@ REASONS: dict[Reason, str] = {
     "NOTHING_PRUNED": "every file may hold matching rows",
     "PRUNED": "files that certainly hold no matching row are skipped",
     "ALL_PRUNED": "no file holds a matching row",
+    "LAYOUT": "a layout of the table is read, and the table itself only for stale batches",
     "METADATA": "answered from the table's metadata: no data file is read",
     "OWN": "a table that Lakebed keeps about itself",
     "BY_SPARK": "Spark chooses the files itself",
@@ -154,6 +156,8 @@ _BY_DUCKDB: tuple[Reason, How] = ("VIEW_BY_DUCKDB", "view")
 def _reason(view: PlannedTable, scan: Scan) -> Reason:
     if scan.snapshot is None:
         return "NO_SNAPSHOT"
+    if view.layout:
+        return "LAYOUT"
     if view.predicate is None:
         return "NO_CONDITION"
     if not scan.files and scan.total_files:

@@ -5,7 +5,7 @@ PyIceberg.
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from sqlalchemy import Row, func, select, tuple_
+from sqlalchemy import Row, bindparam, func, select, tuple_
 
 from lakebed.engines.database import Database
 from lakebed.engines.database.schema import iceberg_tables
@@ -16,7 +16,9 @@ from lakebed.ports import ForeignTable, Pointer, TableMetadata, ViewMetadata
 
 _T = iceberg_tables.c
 
-_POINTERS = (  # made once: every query asks it
+# Made once: every query asks for pointers, and putting a statement together takes longer than the
+# database does.
+_POINTERS = (
     select(_T.table_namespace, _T.table_name, _T.metadata_location)
     .where(
         _T.catalog_name == CATALOG,
@@ -25,6 +27,15 @@ _POINTERS = (  # made once: every query asks it
     )
     .order_by(_T.table_namespace, _T.table_name)
 )
+_OF_TABLES = tuple_(_T.table_namespace, _T.table_name).in_(bindparam("tables", expanding=True))
+_NAMED = func.lower(_T.table_name).in_(bindparam("names", expanding=True))
+_LOOKUPS = {
+    (of_tables, named): _POINTERS.where(
+        *([_OF_TABLES] if of_tables else []), *([_NAMED] if named else [])
+    )
+    for of_tables in (True, False)
+    for named in (True, False)
+}
 _VIEWS = (
     select(_T.table_namespace, _T.table_name, _T.metadata_location)
     .where(_T.catalog_name == CATALOG, _T.iceberg_type == "VIEW", _T.metadata_location.is_not(None))
@@ -52,17 +63,13 @@ class DatabaseCatalogReader:
     def pointers(
         self, tables: Collection[TableName] | None = None, *, named: Collection[str] | None = None
     ) -> dict[TableName, Pointer]:
-        query = _POINTERS
-        if tables is not None:
-            query = query.where(
-                tuple_(_T.table_namespace, _T.table_name).in_(
-                    [jdbc_rows.key(table) for table in tables]
-                )
-            )
-        if named is not None:
-            query = query.where(func.lower(_T.table_name).in_({name.lower() for name in named}))
+        query = _LOOKUPS[tables is not None, named is not None]
+        given = {
+            "tables": [jdbc_rows.key(table) for table in tables or ()],
+            "names": list({name.lower() for name in named or ()}),
+        }
         with self._database.reading() as connection:
-            found = connection.execute(query).all()
+            found = connection.execute(query, given).all()
         known = (
             (jdbc_rows.name_of(row.table_namespace, row.table_name), row.metadata_location)
             for row in found
