@@ -14,16 +14,14 @@ from lakebed.errors import DamagedTable
 from lakebed.names import TableName, new_run_id
 from lakebed.ports import (
     MAIN,
-    AddSnapshot,
-    Amendment,
     ChangedFile,
     Pointer,
-    RemoveRef,
     RemoveSnapshots,
     SetRef,
 )
 from lakebed.settings import RestCatalog, normalized_location
 from tests.support.benches import RealBench
+from tests.support.compaction import compact
 
 if TYPE_CHECKING:
     from pyiceberg.table import Table
@@ -180,21 +178,9 @@ def test_files_have_the_values_of_their_own_spec_or_of_certain_bounds(
 
 def test_snapshots_that_only_replace_files_are_left_out(real_bench: RealBench) -> None:
     bench, table = real_bench, new_table(real_bench, by=())
-    name, stores = pointer(bench, table).table, real_bench.stores
     table.append(rows((1, 2019), (2, 2020)))
     first = head(table)
-    (file,) = living(table, first)
-    picked = stores.snapshots.of_files(pointer(bench, table), [file])
-    assert isinstance(picked, AddSnapshot)
-    bench.catalog.amend(name, [picked, SetRef("b", picked.snapshot)])
-    table.refresh().overwrite(rows((1, 2019), (2, 2020)), branch="b")
-    by = table.refresh().snapshot_by_name("b")
-    assert by
-    made = stores.snapshots.replacing(
-        pointer(bench, table), picked=picked.snapshot, by=by.snapshot_id, summary={}
-    )
-    amendments: list[Amendment] = [made, SetRef(MAIN, made.snapshot), RemoveRef("b")]
-    bench.catalog.amend(name, amendments)
+    compact(bench, pointer(bench, table).table)
     second = head(table)
     assert living(table, first).isdisjoint(living(table, second))
     assert changes(bench, table, first, second) == ()

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
+from typing import Any
 
 import pytest
 
@@ -17,10 +18,15 @@ from lakebed.derived.building.run import BuildOptions, build_layouts
 from lakebed.derived.building.services import LayoutServices, layout_session
 from lakebed.derived.building.steps import LayoutListener, LayoutStep
 from lakebed.derived.building.write import LayoutWriter
+from lakebed.derived.identity import Layout
+from lakebed.names import TableName
 from lakebed.ports import Lease, Leases
+from tests.support.compaction import compact
 from tests.support.kills import let_die
 from tests.support.lakes.layout_lake import LayoutTable
+from tests.support.lakes.query_lakes import bench_of
 from tests.support.scale import rotated
+from tests.support.tables import snapshots_of
 
 pytestmark = [
     pytest.mark.spark,
@@ -162,4 +168,29 @@ def test_builders_of_different_batches_do_not_disturb_each_other(lake: Lake) -> 
         assert list(pool.map(build, range(3))) == [1, 1, 1]
     assert income.state().fresh == 3
     assert income.build().built == 0
+    income.check()
+
+
+def test_compaction_of_either_side_while_batches_are_written(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    income = LayoutTable(lake, "compacted", *ROWS)
+    income.insert((2019, "a", 5))
+    income.add("geo")
+    income.build()
+    income.insert((2019, "a", 6), (2020, "a", 7))
+    bench, wrote, compacted = bench_of(lake), LayoutWriter._wrote, set[TableName]()
+
+    def compact_first(self: LayoutWriter, layout: Layout, *given: Any, **options: Any) -> bool:
+        for table in {income.table, layout.table} - compacted:  # the build has looked at both
+            compact(bench, table)
+            compacted.add(table)
+        return wrote(self, layout, *given, **options)
+
+    monkeypatch.setattr(LayoutWriter, "_wrote", compact_first)
+    done = income.build()
+    bench.close()
+    assert (done.built, done.complete) == (2, True)
+    assert [one.operation for one in snapshots_of(lake, income.table)].count("replace") == 1
+    assert income.state().state == "fresh"
     income.check()

@@ -14,6 +14,7 @@ from lakebed.errors import LakebedError
 from lakebed.names import TableName
 from lakebed.query.planning.plan import all_tables
 from lakebed.query.request import QueryRequest
+from tests.support.compaction import compact
 from tests.support.handmade_layouts import HandMadeLayout
 from tests.support.lakes.query_lakes import SCHEMA, bench_of, make_lake, random_rows
 
@@ -74,7 +75,7 @@ class FuzzedLake:
         actions: list[Callable[[str], None]] = [
             self.append, self.append, self.delete, self.delete_day, self.roll_back, self.rename,
             self.build, self.build, self.build_some, self.build_some, self.taint, self.expire,
-            self.expire_layout, self.widen,
+            self.expire_layout, self.widen, self.compact, self.compact_layout,
         ]  # fmt: skip
         action = self.chance.choice(actions)
         name = self.chance.choice(list(self.names))
@@ -130,6 +131,17 @@ class FuzzedLake:
             layout.iceberg.delete("n = 1")
         if self.chance.random() < 0.7:
             self.layouts[name][place] = layout.again()
+
+    def compact(self, name: str) -> None:
+        compact(self.bench, self.names[name], self._some)
+
+    def compact_layout(self, name: str) -> None:
+        layout = self.chance.choice(self.layouts[name])
+        if layout.iceberg.metadata.current_snapshot_id is not None:
+            compact(self.bench, layout.table, self._some)
+
+    def _some(self, files: list[str]) -> list[str]:
+        return self.chance.sample(files, (len(files) + 1) // 2)
 
     def expire(self, name: str) -> None:
         self._expire(self.table(name))

@@ -37,6 +37,6 @@ class LakeLayouts(Layouts):
             queries.context,
             lambda: logged_queries(queries.log.entries(), engines.duckdb.parse),
             engines.frames,
-            self._declared().get,
+            self._overview.declared().get,
             str(queries.log.folder),
         )
