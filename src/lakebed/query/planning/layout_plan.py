@@ -95,7 +95,7 @@ def require_known_layout(tables: Iterable[PlannedTable], name: str | None) -> No
     """Raise for a layout that a query asks for although none of its tables has it."""
     known = set(_layout_names(tables)) if name else set()
     if name and name.casefold() not in {one.casefold() for one in known}:
-        raise UnknownName("layout of this query's tables", name, known)
+        raise UnknownName("layout", name, known)
 
 
 def _layout_names(tables: Iterable[PlannedTable]) -> Iterator[str]:
