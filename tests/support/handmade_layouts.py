@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lakebed.batches.keys import KeyValues, label
+from lakebed.batches.sidecars import known_batches
 from lakebed.batches.state import BATCH, BatchState, batch_summary
 from lakebed.derived.freshness import columns_digest, source_digest
 from lakebed.derived.identity import (
@@ -113,9 +114,16 @@ class HandMadeLayout:
             taken = _of(rows, names, batches[one])
             self._overwrite(taken, _filter(names, batches[one]), states[one])
         if not labels:  # in one commit, as several small batches are built
-            self._overwrite(rows, _filter((), ()), *states.values())
+            gone = [BatchState(one, "", "") for one in self._known() if one not in batches]
+            self._overwrite(rows, _filter((), ()), *states.values(), *gone)
         if covers and not labels:
             self.cover(head.id)
+
+    def _known(self) -> Collection[str]:
+        """The batches that the layout has."""
+        pointers = self.bench.catalog.pointers([self.table])
+        metadata = self.bench.catalog.metadata(pointers.values())[self.table]
+        return known_batches(self.bench.stores.files, metadata).batches
 
     def labels(self) -> list[str]:
         """The batches that the source has."""
