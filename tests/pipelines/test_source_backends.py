@@ -11,10 +11,9 @@ from lakebed.app import create_lake, open_lake
 from lakebed.batches.state import sidecar_paths
 from lakebed.engines.files import open_files
 from lakebed.settings import Root
-from tests.servers.postgres import Database
 from tests.servers.s3 import Bucket
 from tests.support.kills import killed
-from tests.support.lakes.rest_lake import RestLake
+from tests.support.lakes.rest_lake import BucketLake, RestLake
 from tests.support.lakes.stored_source import StoredSource
 from tests.support.scale import in_turn, rotated
 
@@ -30,17 +29,9 @@ def secrets_of(bucket: Bucket) -> dict[str, str]:
 
 
 @pytest.fixture
-def in_bucket(bucket: Bucket, database: Database, spark_home: Path) -> Iterator[StoredSource]:
+def in_bucket(bucket_lake: BucketLake) -> StoredSource:
     """A lake in a bucket, its catalog in PostgreSQL, its source beside the tables."""
-    environment = {
-        **os.environ,
-        **secrets_of(bucket),
-        "LAKEBED_CATALOG_PASSWORD": database.password,
-    }
-    catalog = {"kind": "postgres", "url": database.url, "user": database.user}
-    create_lake(bucket.root, settings={"catalog": catalog}, environment=environment)
-    with open_lake(bucket.url, environment=environment) as lake:
-        yield StoredSource(lake)
+    return StoredSource(bucket_lake.lake)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A lake in a bucket on a REST catalog, whose state is in PostgreSQL."""
+"""Lakes in a bucket: on a REST catalog with its state in PostgreSQL, or in PostgreSQL altogether."""
 
 import os
 from collections.abc import Iterator
@@ -17,8 +17,8 @@ from tests.servers.seaweedfs import SeaweedServer
 
 
 @dataclass(frozen=True)
-class RestLake:
-    """The lake, what another process needs to open it, and a namespace of its own: tests share the
+class BucketLake:
+    """A lake in a bucket, what another process needs to open it, and a namespace of its own: tests share the
     server.
     """
 
@@ -45,16 +45,18 @@ class RestLake:
         return sorted(loaded.scan().to_arrow().to_pylist(), key=repr)
 
 
-def _secrets(seaweed: SeaweedServer, bucket: Bucket, database: Database) -> dict[str, str]:
-    rest, files = seaweed.rest_catalog, bucket.settings
-    assert rest.credential
+class RestLake(BucketLake):
+    """One on a REST catalog."""
+
+
+def _secrets(bucket: Bucket, database: Database) -> dict[str, str]:
+    files = bucket.settings
     assert files.access_key_id
     assert files.secret_access_key
     return {
         "LAKEBED_FILES_ENDPOINT": files.endpoint,
         "LAKEBED_FILES_ACCESS_KEY_ID": files.access_key_id.get_secret_value(),
         "LAKEBED_FILES_SECRET_ACCESS_KEY": files.secret_access_key.get_secret_value(),
-        "LAKEBED_CATALOG_CREDENTIAL": rest.credential.get_secret_value(),
         "LAKEBED_CATALOG_PASSWORD": database.password,
     }
 
@@ -65,7 +67,22 @@ def rest_lake(
 ) -> Iterator[RestLake]:
     catalog = seaweed.rest_catalog.model_dump(exclude={"credential", "password"})
     state = {"state_url": database.url, "user": database.user}
-    environment = {**os.environ, **_secrets(seaweed, bucket, database)}
+    credential = seaweed.rest_catalog.credential
+    assert credential
+    environment = {
+        **os.environ,
+        **_secrets(bucket, database),
+        "LAKEBED_CATALOG_CREDENTIAL": credential.get_secret_value(),
+    }
     create_lake(bucket.root, settings={"catalog": catalog | state}, environment=environment)
     with open_lake(bucket.url, environment=environment) as opened:
         yield RestLake(opened, bucket.url, environment, f"rest{uuid4().hex[:8]}")
+
+
+@pytest.fixture
+def bucket_lake(bucket: Bucket, database: Database, spark_home: Path) -> Iterator[BucketLake]:
+    environment = {**os.environ, **_secrets(bucket, database)}
+    catalog = {"kind": "postgres", "url": database.url, "user": database.user}
+    create_lake(bucket.root, settings={"catalog": catalog}, environment=environment)
+    with open_lake(bucket.url, environment=environment) as opened:
+        yield BucketLake(opened, bucket.url, environment, "shop")
