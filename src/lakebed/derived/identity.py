@@ -97,6 +97,11 @@ def find_layouts(
     return tuple(sorted(mine, key=lambda one: (one.name, one.table)))
 
 
+def layouts_lease(table: TableName) -> str:
+    """The lease of whoever makes, drops or lists layouts of a table."""
+    return f"{table}#layouts"
+
+
 def layout_of(pointer: Pointer, metadata: TableMetadata) -> Layout | None:
     """The layout that a table is; None for any other table."""
     properties = metadata.properties

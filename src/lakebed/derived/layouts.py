@@ -22,8 +22,6 @@ from lakebed.derived.verify import LayoutCheck, LayoutVerifier
 from lakebed.errors import UsageError
 from lakebed.names import TableName
 
-_PATIENCE = 30.0
-
 
 class Layouts:
     """The layouts of a lake's tables."""
@@ -168,6 +166,6 @@ class Layouts:
     def _changing(self, table: TableName) -> Iterator[tuple[Layout, ...]]:
         """The layouts of a table while no other process makes or drops any."""
         self.services.tables.placement.require_relocated()
-        with self.services.holding(f"{table}#layouts", wait=_PATIENCE):
+        with self.services.changing_layouts(table):
             _, _, metadata = self.services.tables.look_up(table)
             yield find_layouts(metadata, self.services.catalog)

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lakebed.derived.building.look import look_at_source, source_batches
+from lakebed.derived.building.look import source_batches, source_state
 from lakebed.derived.building.metrics import amplification, stored_bytes
 from lakebed.derived.building.services import LayoutServices
 from lakebed.derived.checks import DeclaredLayouts, complete_spec, require_source
@@ -49,16 +49,12 @@ class LayoutOverview:
         0 if only stamps are.
         """
         _, pointer, metadata = self.services.tables.look_up(table)
-        head = metadata.head()
-        stamped = {
-            layout.name
-            for layout in find_layouts(metadata, self.services.catalog)
-            if head and layout.covers == head.id
-        }
+        head, states = metadata.head(), self._states(pointer, metadata)
+        stamped = {one.layout.name for one in states if head and one.layout.covers == head.id}
         return {
             line.name: line.stale
-            for line in self._of_table(pointer, metadata, declared=None)
-            if line.hidden and (line.state != "fresh" or line.name not in stamped)
+            for line in self._summaries(pointer, metadata, states)
+            if line.state != "fresh" or line.name not in stamped
         }
 
     def bytes_of(self, table: TableName) -> int:
@@ -83,19 +79,27 @@ class LayoutOverview:
     def _of_table(
         self, pointer: Pointer, source: TableMetadata, declared: DeclaredLayouts | None
     ) -> Iterator[LayoutSummary]:
-        services = self.services
-        if not listed_tables(source) and not (declared and declared.specs):
-            return
-        looks = LayoutLooks(services.catalog, services.scans(), services.files)
-        states = looks.look(pointer, source)
-        factor = amplification(source, [one.layout.metadata for one in states])
-        for one in states:
-            labels = self._labels(pointer, source, one)
-            line = summarize(one, pointer.table, source, labels, amplification=factor)
+        states = self._states(pointer, source)
+        for line in self._summaries(pointer, source, states):
             yield _with_origin(line, declared) if declared else line
         if declared:
             there = {one.layout.name.casefold() for one in states}
             yield from _missing(pointer.table, source, declared, there)
+
+    def _states(self, pointer: Pointer, source: TableMetadata) -> tuple[LayoutState, ...]:
+        services = self.services
+        if not listed_tables(source):
+            return ()
+        looks = LayoutLooks(services.catalog, services.scans(), services.files)
+        return looks.look(pointer, source)
+
+    def _summaries(
+        self, pointer: Pointer, source: TableMetadata, states: Sequence[LayoutState]
+    ) -> Iterator[LayoutSummary]:
+        factor = amplification(source, [one.layout.metadata for one in states])
+        for one in states:
+            labels = self._labels(pointer, source, one)
+            yield summarize(one, pointer.table, source, labels, amplification=factor)
 
     def _labels(
         self, pointer: Pointer, source: TableMetadata, found: LayoutState
@@ -103,7 +107,7 @@ class LayoutOverview:
         """The batches of the table, if they have to be known."""
         if found.freshness.whole:
             return tuple(found.freshness.fresh)
-        state = look_at_source(self.services, pointer.table)
+        state = source_state(pointer, source)
         try:
             labels = FileLabels(source.columns, found.layout.spec.batch_columns)
         except KeyError:

@@ -5,18 +5,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import insert
 from typer.testing import CliRunner
 
 import lakebed
-from lakebed.app import Lake
 from lakebed.cli.main import app
 from lakebed.derived.look import LayoutLooks
-from lakebed.engines.database.schema import iceberg_tables
 from lakebed.engines.duckdb import DuckEngine
 from lakebed.errors import UnknownName
+from lakebed.names import TableName
 from lakebed.query.request import QueryRequest
 from tests.query.layouts.region_lake import REGION, RegionLake, make_region_lake, rows_of
+from tests.support.views import add_view
 
 POINT = "SELECT * FROM region WHERE state = 'DE'"
 
@@ -36,41 +35,6 @@ def own(tmp_path: Path) -> Iterator[RegionLake]:
     made.add_layout("by_state", partition_by=["state"], batch_by=["year"]).build()
     yield made
     made.lake.close()
-
-
-def add_view(lake: Lake, name: str, sql: str) -> None:
-    """What Spark's CREATE VIEW leaves behind."""
-    place = lake.root.folder / "econ" / "views" / f"{name}.metadata.json"
-    place.parent.mkdir(parents=True)
-    fields = [
-        {"id": 0, "name": "geo", "required": False, "type": "string"},
-        {"id": 1, "name": "amount", "required": False, "type": "decimal(12, 2)"},
-    ]
-    version = {
-        "version-id": 1,
-        "schema-id": 0,
-        "timestamp-ms": 1,
-        "default-namespace": [],
-        "default-catalog": "lake",
-        "representations": [{"type": "sql", "sql": sql, "dialect": "spark"}],
-    }
-    document = {
-        "view-uuid": "u",
-        "format-version": 1,
-        "location": str(place.parent),
-        "current-version-id": 1,
-        "versions": [version],
-        "schemas": [{"schema-id": 0, "type": "struct", "fields": fields}],
-    }
-    place.write_text(json.dumps(document))
-    row = {
-        "catalog_name": "lake",
-        "table_namespace": "econ.silver",
-        "table_name": name,
-        "iceberg_type": "VIEW",
-    }
-    with lake.stores.database.writing() as connection:
-        connection.execute(insert(iceberg_tables).values(**row, metadata_location=place.as_uri()))
 
 
 def test_a_layout_that_skips_files_is_read_instead_of_the_table(shared: RegionLake) -> None:
@@ -281,9 +245,9 @@ def test_untrusted_queries_read_layouts(own: RegionLake) -> None:
 
 
 def test_a_view_reads_layouts_unless_the_query_around_it_depends_on_order(own: RegionLake) -> None:
-    add_view(
-        own.lake, "german", "SELECT geo, amount FROM lake.econ.silver.region WHERE state = 'DE'"
-    )
+    german = TableName("econ", "silver", "german")
+    rows = "SELECT geo, amount FROM lake.econ.silver.region WHERE state = 'DE'"
+    add_view(own.lake, german, rows, {"geo": "string", "amount": "decimal(12, 2)"})
     sql = "SELECT geo, count(*), sum(amount) FROM german GROUP BY geo"
     (_, inner) = own.lake.explain(sql)
     assert (inner.table, inner.layout) == ("econ.silver.region", "by_state")

@@ -35,7 +35,7 @@ from lakebed.care.fsck.walk import (
     walk_table,
     walk_tables,
 )
-from lakebed.derived.identity import DERIVED_TABLES, listing
+from lakebed.derived.identity import DERIVED_TABLES, layouts_lease, listing
 from lakebed.errors import DamagedTable, LakebedError
 from lakebed.names import TableName, run_of_hidden
 from lakebed.ports import ChangeRecords, Event, Pointer, SetProperties, TableMetadata
@@ -216,7 +216,7 @@ def _do(services: FsckServices, repair: Repair) -> None:
 
 def _relist(services: FsckServices, repair: Relist) -> None:
     listed = SetProperties({DERIVED_TABLES: listing(repair.derived)})
-    name = f"{repair.table}#layouts"
+    name = layouts_lease(repair.table)
     with hold_lease(services.leases, name, holder=services.holder, limit=services.limit):
         amend(services.catalog, repair.table, [listed])
 

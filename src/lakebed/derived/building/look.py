@@ -39,11 +39,14 @@ class SourceState:
 
 def look_at_source(services: LayoutServices, table: TableName) -> SourceState | None:
     """The table as it is now; None if there is none, or it has no snapshot yet."""
-    if table not in services.catalog.pointers([table]):
-        return None
-    _, pointer, metadata = services.tables.look_up(table)
+    pointer = services.catalog.pointers([table]).get(table)
+    return source_state(pointer, services.catalog.metadata([pointer])[table]) if pointer else None
+
+
+def source_state(pointer: Pointer, metadata: TableMetadata) -> SourceState | None:
+    """A table as it was read; None if it has no snapshot yet."""
     head = metadata.head()
-    return SourceState(table, pointer, metadata, head) if head else None
+    return SourceState(pointer.table, pointer, metadata, head) if head else None
 
 
 def read_layout_table(services: LayoutServices, hidden: TableName) -> Layout:

@@ -47,8 +47,6 @@ from lakebed.names import TableName
 from lakebed.ports import SOURCE_UUID, TableMetadata
 from lakebed.work import Ended, Executor
 
-_PATIENCE = 30.0  # seconds to wait for another process that makes layouts of the table
-
 
 @dataclass(frozen=True)
 class BuildOptions:
@@ -131,7 +129,7 @@ class _LayoutRun:
         """Make, change and drop hidden tables, one process at a time."""
         planned, leftovers = self._plan()
         if planned.steps or leftovers:
-            with self.services.holding(f"{self.source.table}#layouts", wait=_PATIENCE):
+            with self.services.changing_layouts(self.source.table):
                 planned, leftovers = self._plan()
                 for step in (*leftovers, *planned.steps):
                     if isinstance(step, ForgetLayout) or self.options.means(step.name):

@@ -5,10 +5,13 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 from lakebed.derived.checks import DeclaredLayouts
+from lakebed.derived.identity import layouts_lease
 from lakebed.names import TableName, new_run_id
 from lakebed.ports import Catalog, Compute, Files, Scans
 from lakebed.tables import HeldLease, LeaseWait, TableServices, hold_lease
 from lakebed.work import OnProgress
+
+_PATIENCE = 30.0  # seconds to wait for another process that changes layouts of the same table
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,12 @@ class LayoutServices:
             limit=self.tables.placement.settings.lease.limit_seconds,
             wait=LeaseWait(wait),
         )
+
+    def changing_layouts(self, table: TableName) -> AbstractContextManager[HeldLease]:
+        """The lease of whoever makes or drops layouts of a table; waits for another process that
+        does.
+        """
+        return self.holding(layouts_lease(table), wait=_PATIENCE)
 
 
 class LayoutSession:
