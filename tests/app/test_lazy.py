@@ -122,6 +122,9 @@ HALVES = [
     ),
     ((pl.col("id") < 5) | (pl.col("country").str.ends_with("E")), 4),
     ((pl.col("amount") >= Decimal("240.25")) & ~(pl.col("country") == "US"), 1),
+    # more digits than the column has: behind the point, and before it
+    (pl.col("amount") < Decimal("0.755"), 4),
+    (pl.col("amount") < Decimal("12345678901.5"), 4),
     ((pl.col("weight") > 300.0), 4),  # PyIceberg does not count NaN, which is more than any number
 ]
 

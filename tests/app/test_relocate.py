@@ -12,8 +12,12 @@ import pytest
 
 import lakebed
 from lakebed.app import examine
+from lakebed.engines.database import Database as LakeDatabase
+from lakebed.engines.database import DatabaseLeases
+from lakebed.engines.files import open_files
 from lakebed.errors import DamagedTable, UsageError
 from lakebed.names import TableName
+from lakebed.settings import DATABASE_FILE
 from tests.servers.postgres import Database
 from tests.servers.s3 import Bucket
 from tests.support.benches import RealBench, postgres_bench, sqlite_bench
@@ -162,8 +166,12 @@ def test_a_missing_file_stops_it_before_anything_is_changed(
     assert str(table) in skipped.lost
     assert "shop.gold.new" in {one.name for one in skipped.tables}
     lost.with_suffix(".away").rename(lost)
-    with kept.lake.tables.lease(table), pytest.raises(UsageError, match="is being worked on"):
+    file = kept.lake.root.folder / DATABASE_FILE
+    leases = DatabaseLeases(LakeDatabase.sqlite(file))  # of whoever began before the move
+    lease = leases.acquire(str(table), holder="another process", limit=60)
+    with pytest.raises(UsageError, match="is being worked on"):
         kept.lake.relocate()
+    leases.release(lease)
     with pytest.raises(UsageError, match="no table was below"):
         kept.lake.relocate(origin="/nowhere")
     with pytest.raises(DamagedTable):
@@ -223,12 +231,15 @@ def test_a_bucket_lake_is_relocated_to_another_prefix(database: Database, bucket
         before = kept.state(), history(bench, table), entries(bench, table)
         target = bucket.server.fresh_prefix()
         new = RealBench(bench.settings, target.root, "shop")
+        copy = open_files(target.root, bench.settings.files)
         for info in list(lake.stores.files.list()):
-            new.stores.files.write(info.path, lake.stores.files.read(info.path))
+            copy.write(info.path, lake.stores.files.read(info.path))
         lake.stores.files.clear("shop")
     with lakebed.Lake(target.root, new.settings, environment={}) as lake:
         there = Kept(lake, new)
-        lake.relocate()
+        with pytest.raises(UsageError, match="is that of the lake at"):
+            lake.relocate()  # a copy would take the original's database with it
+        lake.relocate(moved=True)
         assert (there.state(), history(new, table), entries(new, table)) == before
         assert lake.fsck(sample=None).problems == 0
     bench.close()

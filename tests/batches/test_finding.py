@@ -3,6 +3,7 @@
 import random
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,8 @@ from lakebed.batches.keys import SHAPES, BatchKey
 from lakebed.batches.pattern import parse_pattern
 from lakebed.batches.refused_paths import is_own
 from lakebed.batches.sorting import Entry, sorted_entries
+from lakebed.engines.files import FolderFiles
+from lakebed.errors import LinkRefused
 from lakebed.ports import FileInfo
 from lakebed.testing import MemoryFiles
 from lakebed.types import parse_type
@@ -184,3 +187,59 @@ def test_files_of_a_batch_can_be_read_again_and_side_by_side(
         assert [file.path for file, _ in pairs] == [f"in/T{n}_2019_S.json" for n in range(5)]
         assert [file for _, file in pairs] == list(other)
         assert (len(one), pairs[4][0] in one, pairs[0][1] in one) == (5, True, False)
+
+
+def listed(root: Path, pattern: str) -> dict[str, list[str]]:
+    """The paths of each batch of a source by year."""
+    source = BatchSource(parse_pattern(pattern), (BatchKey("year", parse_type("int")),))
+    with found_batches(FolderFiles(root), source) as found:
+        return {
+            batch.label: [file.path for file in found.files_of(batch)] for batch in found.batches
+        }
+
+
+def test_a_batch_whose_folder_was_moved_behind_a_link_is_not_taken_for_gone(tmp_path: Path) -> None:
+    files = FolderFiles(tmp_path)
+    for year in (2015, 2016):
+        files.write(f"raw/year={year}/a.json", b"{}")
+    pattern = "raw/year={year}/*.json"
+    moved = tmp_path / "raw" / "year=2016"
+    for place in ("raw/attic", "attic"):
+        moved.rename(tmp_path / place)
+        moved.symlink_to(tmp_path / place)
+        if place == "raw/attic":
+            both = {"year=2015": ["raw/year=2015/a.json"], "year=2016": ["raw/year=2016/a.json"]}
+            assert listed(tmp_path, pattern) == both
+            moved.unlink()
+            (tmp_path / place).rename(moved)
+    with pytest.raises(LinkRefused, match=f"leads out of raw: to {tmp_path}/attic") as refused:
+        listed(tmp_path, pattern)
+    assert refused.value.where == "raw/year=2016"
+    (tmp_path / "attic" / "a.json").unlink()
+    (tmp_path / "attic").rmdir()
+    with pytest.raises(LinkRefused, match="leads to nothing"):
+        listed(tmp_path, pattern)
+
+
+def test_a_file_is_read_once_in_a_batch_however_many_links_lead_to_it(tmp_path: Path) -> None:
+    files = FolderFiles(tmp_path)
+    files.write("raw/year=2016/a.json", b"{}")
+    files.write("raw/store/b.json", b"{}")
+    batch = tmp_path / "raw" / "year=2016"
+    (batch / "a2.json").symlink_to("a.json")
+    (batch / "b.json").symlink_to("../store/b.json")
+    (batch / "b2.json").symlink_to("../store/b.json")
+    expected = ["raw/year=2016/a.json", "raw/year=2016/b.json"]
+    assert listed(tmp_path, "raw/year={year}/*.json") == {"year=2016": expected}
+
+
+def test_links_that_a_source_does_not_read_are_passed_over(tmp_path: Path) -> None:
+    files = FolderFiles(tmp_path)
+    files.write("raw/year=2016/a.json", b"{}")
+    for name in ("docs", "year=2016/README", "year=2016/_notes.json", ".year"):
+        (tmp_path / "raw" / name).symlink_to("/nowhere")
+    found = {"year=2016": ["raw/year=2016/a.json"]}
+    assert listed(tmp_path, "raw/year={year}/*.json") == found
+    (tmp_path / "raw" / "year=2016" / "README").unlink()
+    with pytest.raises(LinkRefused, match="raw/docs"):
+        listed(tmp_path, "raw/**/year={year}/*.json")

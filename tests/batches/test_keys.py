@@ -59,6 +59,11 @@ def test_batches_have_an_order_whatever_is_null(several: list[tuple[KeyValue, ..
         ("TRUE", "boolean", True),
         ("1.50", "decimal(5,2)", Decimal("1.50")),
         ("-0", "decimal(5,2)", Decimal("0.00")),
+        (
+            "-12345678901234567890123456789012345678",
+            "decimal(38,0)",
+            Decimal("-12345678901234567890123456789012345678"),
+        ),
         ("01001", "string", "01001"),
         ("", "string", ""),
     ],
@@ -85,6 +90,7 @@ def test_equal_values_are_one_batch_however_they_are_spelt(
         ("yes", "boolean"),
         ("1.555", "decimal(5,2)"),
         ("1000", "decimal(5,2)"),
+        ("12345678901234567890123456789.5", "decimal(38,0)"),
     ],
 )
 def test_values_of_another_type_are_refused(text: str, type_: str) -> None:

@@ -3,6 +3,7 @@ goes with its table.
 """
 
 import json
+import logging
 import shutil
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from lakebed.derived.building.stamp import stamp
 from lakebed.derived.freshness import columns_digest, source_digest
 from lakebed.derived.identity import (
     DERIVED_TABLES,
+    KIND,
     find_layouts,
     layout_properties,
     listing,
@@ -30,6 +32,7 @@ from lakebed.derived.identity import (
 from lakebed.derived.spec import LayoutSpec
 from lakebed.derived.summary import LayoutSummary
 from lakebed.names import TableName
+from lakebed.pipelines.running.steps.layouts import layout_notes
 from lakebed.ports import SetProperties
 from lakebed.query.request import QueryRequest
 from tests.support.lakes.care_lakes import CareLake, entry
@@ -157,6 +160,28 @@ def test_a_dropped_layout_is_purged_after_a_day(laid_out: LaidOut) -> None:
     assert laid_out.cared.care(days=0.5, **only).entries == ()
     assert entry(laid_out.cared.care(days=1.5, **only), "purge_dropped").state == "done"
     assert laid_out.lake.tables.dropped() == ()
+
+
+def test_what_a_newer_version_has_derived_is_left_by_builds_and_care_and_reported(
+    laid_out: LaidOut,
+) -> None:
+    """Its batches may be all that remains of hours of work."""
+    lake, source, hidden = laid_out.lake, laid_out.source, laid_out.hidden
+    lake.stores.catalog.amend(hidden, [SetProperties({KIND: "index"})])
+    before = lake.stores.catalog.pointers([hidden])
+    done = lake._layouts().bring_up(source, None, rows=False)
+    assert done.unknown == {hidden: "index"}
+    assert layout_notes(lake._run_services, source, None, logging.getLogger()) == [
+        f"{hidden} was left alone: a newer Lakebed has derived it from {source}, as index"
+    ]
+    (finding,) = [one for one in lake.fsck().findings if one.kind == "unknown derived table"]
+    assert (finding.where, "as index" in finding.what) == (str(hidden), True)
+    lake.tables.drop(source)
+    for days in (9, 40, 80):
+        care = laid_out.cared.care(days=days, orphans=True)
+        (left,) = [one for one in care.entries if one.subject == str(hidden)]
+        assert (left.state, "a newer Lakebed has derived it" in left.message) == ("skipped", True)
+    assert lake.stores.catalog.pointers([hidden]) == before
 
 
 def test_fsck_lets_a_table_list_exactly_what_is_derived_from_it(laid_out: LaidOut) -> None:

@@ -114,7 +114,8 @@ def test_logs_and_staging_go_and_what_is_beside_them_stays(cared: CareLake) -> N
         "purge_logs": ("done", 8),
     }
     left = {path for path in cared.files(".data") if "lake.db" not in path}
-    assert left == {".data/README", *(f".data/{path}" for path in others)}
+    own = {".data/README", ".data/lake.json"}
+    assert left == {*own, *(f".data/{path}" for path in others)}
     assert (cared.folder / ".data/lake.db").exists()
 
 

@@ -241,6 +241,7 @@ def _keep(answers: Answers, folder: Path) -> None:
     ask("fsck --rebuild-catalog", "fsck", "--rebuild-catalog")
     answers.lake = answers.lake.rename(folder / "moved")
     ask("relocate", "relocate")
+    ask("takeover", "takeover")
 
 
 def leave_a_dead_run(lake: Path) -> None:

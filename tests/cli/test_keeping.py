@@ -44,7 +44,9 @@ def test_a_backup_says_what_is_not_in_it_and_a_restore_what_it_did(
     assert "--force" in refused.output
     for file in (lake / ".data").glob("lake.db*"):
         file.unlink()
-    assert lakebed("fsck").exit_code == 1
+    lost = lakebed("fsck")
+    assert (lost.exit_code, "lakebed restore BACKUP" in lost.output) == (2, True)
+    assert not list((lake / ".data").glob("lake.db*")), "a check makes no database"
     restored = lakebed("restore", str(tmp_path / "b.zip"))
     assert "restored 1 tables" in restored.stdout
     assert lakebed("fsck").exit_code == 0
@@ -76,11 +78,51 @@ def test_a_moved_lake_is_relocated(lake: Path, tmp_path: Path) -> None:
     assert lakebed("fsck", "--all", "--lake", str(moved)).exit_code == 0
 
 
+def test_a_moved_lake_without_a_catalog_is_brought_back_by_what_the_commands_advise(
+    lake: Path, tmp_path: Path
+) -> None:
+    moved = tmp_path / "moved"
+    shutil.move(lake, moved)
+    for file in (moved / ".data").glob("lake.db*"):
+        file.unlink()
+    assert "--rebuild-catalog" in lakebed("fsck", "--lake", str(moved)).output
+    rebuilt = lakebed("fsck", "--rebuild-catalog", "--lake", str(moved))
+    assert (rebuilt.exit_code, "0 tables registered" in rebuilt.stdout) == (1, True)
+    assert f"next: lakebed relocate --from {lake}" in rebuilt.stdout
+    assert lakebed("relocate", "--from", str(lake), "--lake", str(moved)).exit_code == 0
+    assert lakebed("fsck", "--all", "--lake", str(moved)).exit_code == 0
+    assert [row["table"] for row in told("ls", "--lake", str(moved))] == ["shop.silver.orders"]
+
+
+def test_a_backup_restored_elsewhere_is_completed_by_what_the_command_advises(
+    lake: Path, tmp_path: Path
+) -> None:
+    assert lakebed("backup", str(tmp_path / "b.zip")).exit_code == 0
+    bench = sqlite_bench(lake)
+    bench.write(bench.table("later"), range(3))
+    bench.close()
+    moved = tmp_path / "moved"
+    shutil.move(lake, moved)
+    restore = ("restore", str(tmp_path / "b.zip"), "--force", "--lake", str(moved))
+    plain = lakebed(*restore)
+    assert f"next: lakebed relocate --from {lake}" in plain.stdout
+    relocated = lakebed("relocate", "--from", str(lake), "--lake", str(moved))
+    assert "next: lakebed fsck --rebuild-catalog" in relocated.stdout
+    assert lakebed("fsck", "--rebuild-catalog", "--lake", str(moved)).exit_code == 0
+    assert lakebed("fsck", "--all", "--lake", str(moved)).exit_code == 0
+    newest = lakebed(*restore, "--newest")
+    assert "its tables point to their files here now" in newest.stdout
+    assert lakebed("fsck", "--rebuild-catalog", "--lake", str(moved)).exit_code == 0
+    assert lakebed("fsck", "--all", "--lake", str(moved)).exit_code == 0
+
+
 def test_a_lost_catalog_is_rebuilt(lake: Path) -> None:
     for file in (lake / ".data").glob("lake.db*"):
         file.unlink()
-    assert tables() == []
+    refused = lakebed("ls")
+    assert (refused.exit_code, "it is empty, and the lake is not" in refused.output) == (2, True)
     rebuilt = lakebed("fsck", "--rebuild-catalog")
     assert "registered shop.silver.orders" in rebuilt.stdout
+    assert "1 tables registered; 0 landing files are in the ledger again" in rebuilt.stdout
     assert tables() == ["shop.silver.orders"]
     assert lakebed("fsck", "--rebuild-catalog", "--repair").exit_code == 2

@@ -74,7 +74,18 @@ def test_options_are_handed_on_as_they_were_given(asked: Asked) -> None:
         "--released",
         "--wait",
         "5",
-        *("--batch", "year=2020", "--force", "--start", "1", "--end", "9", "--chunk", "3"),
+        *(
+            "--batch",
+            "year=2020",
+            "--force",
+            "--repair-gaps",
+            "--start",
+            "1",
+            "--end",
+            "9",
+            "--chunk",
+            "3",
+        ),
     )
     assert done.exit_code == 0, done.output
     assert asked == [
@@ -88,6 +99,7 @@ def test_options_are_handed_on_as_they_were_given(asked: Asked) -> None:
                 "end": "9",
                 "chunk": "3",
                 "force": True,
+                "repair_gaps": True,
                 "vars": {"n": 1},
                 "released": True,
                 "together": True,
@@ -103,6 +115,7 @@ def test_without_options_everything_runs_one_by_one(asked: Asked) -> None:
     shown = lakebed("run").stdout
     selection = {"exclude": (), "full_refresh": False, "vars": {}, "released": False}
     selection |= {"batches": (), "start": None, "end": None, "chunk": None, "force": False}
+    selection |= {"repair_gaps": False}
     assert asked == [
         ((), selection | {"together": False, "threads": 1, "fail_fast": False, "wait": 0.0})
     ]

@@ -233,14 +233,17 @@ def test_what_columns_are_read_as_is_shown_with_who_says_so(lake: Path) -> None:
         opened.stores.catalog, [], run_id=new_run_id(), records=PublicationRecords(types=learned)
     )
     opened.close()
-    assert [
-        (one["column"], one["type"], one["said_by"], one["pattern"])
-        for one in told("zone", "show", "orders")["types"]
-    ] == [
+    types = told("zone", "show", "orders")["types"]
+    assert [(one["column"], one["type"], one["said_by"], one["pattern"]) for one in types[:3]] == [
         ("DEP", "string", "zone.yaml", ""),
         ("id", "int", "earlier runs", ""),
         ("id", "int", "earlier runs", "*.json"),
     ]
+    assert {one["said_by"] for one in types[3:]} == {"waiting files"}
+    assert {(one["type"], one["value"]) for one in types[3:]} == {
+        ("string", "DE"),
+        ("double", "10.0"),
+    }
     shown = lakebed("zone", "show", "orders").stdout
     assert "DEP" in shown
     assert "id (*.json)" in shown

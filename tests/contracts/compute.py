@@ -164,6 +164,8 @@ def a_frame_is_computed_once_into_files(compute: Compute, folder: Path) -> None:
     paths = compute.materialize(compute.query(NAMED))
     group = FileGroup("parquet", paths, {}, ID_V)
     assert rows(compute, compute.landing.read([group], ID_V)) == [(1, "a"), (2, "b")]
+    found = compute.arrow(compute.query(NAMED)).to_pylist()
+    assert sorted(tuple(row.values()) for row in found) == [(1, "a"), (2, "b")]
 
 
 def landing_files_are_inferred_checked_and_read(compute: Compute, folder: Path) -> None:
@@ -186,6 +188,10 @@ def landing_files_are_inferred_checked_and_read(compute: Compute, folder: Path) 
     ]
     ((path, record),) = compute.landing.corrupt_records([good, bad]).items()
     assert (path[-5:], "broken" in record) == ("b.csv", True)
+    assert compute.landing.two_spellings([good], "id") is None
+    (folder / "respelt.csv").write_text("id,v\n1,a\n01,b\n")
+    respelt = FileGroup("csv", (f"file://{folder}/respelt.csv",), CSV, ID_V)
+    assert compute.landing.two_spellings([good, respelt], "id") == ("01", "1")
     wanted = (*ID_V, Field("more", "int"))
     assert rows(compute, compute.landing.read([good], wanted)) == [(1, "a", None), (2, "b", None)]
     with pytest.raises(RunFailed):
@@ -211,13 +217,13 @@ def landing_rows_are_checked_by_the_job_that_reads_them_or_not_at_all(
     some = compute.query("SELECT id FROM observed WHERE id > 3")
     compute.create_table(some, table, location=None, properties={})
     assert rows(compute, f"SELECT * FROM {table}") == [(4,)]
-    assert observed.seen() == (SeenRows(3, 1, 0, (3, 2)), SeenRows(1, 0, 1, (1, 1)))
+    assert observed.seen() == (SeenRows(3, 1, (3, 2)), SeenRows(1, 0, (1, 1)))
     (folder / "e.json").write_text('{"id":5,"v":"x"}\n{"v":"y"}\n')
     (folder / "f.json").write_text('{"id":6,"v":1.50}\n{"id":7,"w":1}\n\n{"id":8}\n')
     told = [FileGroup("json", (f"file://{folder}/{one}.json",), {}, ID_V) for one in "ef"]
     observed = compute.landing.read_observed(told, ID_V, path_column="path")
     compute.append(compute.conform(observed.frame, [ID_V[0]]), table)
-    assert observed.seen() == (SeenRows(2, 0, 0, (1, 2)), SeenRows(4, 3, 0, (3, 1)))
+    assert observed.seen() == (SeenRows(2, 0, (1, 2)), SeenRows(4, 3, (3, 1)))
     named = sorted(row[-1].rpartition("/")[2] for row in rows(compute, observed.frame))
     assert named == [
         *["e.json"] * 2,

@@ -3,14 +3,20 @@ once, and the files stay.
 """
 
 import io
+from decimal import Context, Decimal
+from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from lakebed.names import TableName, new_run_id
-from lakebed.ports import AddedFile, ColumnStatistics, TableMetadata
+from lakebed.ports import AddedFile, ColumnStatistics, Comparison, TableMetadata
 from tests.support.adopting import adopt_files
-from tests.support.benches import Bench, RealBench, ids
+from tests.support.benches import Bench, RealBench, ids, sqlite_bench
+from tests.support.lakes.query_lakes import add_table
+
+WIDE = Context(prec=38)
 
 
 def metadata(bench: Bench, table: TableName) -> TableMetadata:
@@ -44,6 +50,24 @@ def test_rows_of_added_files_are_read_and_others_follow_them(real_bench: RealBen
     loaded = bench.iceberg.load_table(table.parts)
     found = loaded.scan(row_filter="id > 2").to_arrow()["id"].to_pylist()
     assert sorted(found) == [3, 4]
+
+
+def test_rows_of_added_files_are_found_by_the_last_of_38_digits(tmp_path: Path) -> None:
+    bench = sqlite_bench(tmp_path)
+    low, high = (Decimal(f"1234567890123456789012345678901234567{digit}") for digit in (5, 7))
+    schema = pa.schema([("h", pa.decimal128(38, 0))])
+    table = add_table(bench, "wide", [], schema=schema)
+    told = ColumnStatistics(2, 0, low, high)
+    file = AddedFile(bench.root.at("exports/a.parquet"), 100, 2, columns={"h": told})
+    adopt_files(bench.stores, table, [file], folder=bench.root.at("exports"))
+    pointer = bench.catalog.pointers([table])[table]
+    snapshot = metadata(bench, table).head()
+    assert snapshot
+    for value, files in ((low, 1), (high, 1), (low.next_minus(WIDE), 0), (high.next_plus(WIDE), 0)):
+        asked = Comparison("h", "=", value)
+        scan = bench.stores.scans.plan(pointer, snapshot=snapshot.id, predicate=asked)
+        assert len(scan.files) == files
+    bench.close()
 
 
 @pytest.mark.parametrize("how", ["purged", "dropped"])

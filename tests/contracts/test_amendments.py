@@ -7,8 +7,9 @@ import pytest
 from lakebed.errors import LeaseLost, PointerMoved, UsageError
 from lakebed.names import TableName, new_run_id
 from lakebed.ports import RemoveRef, RemoveSnapshots, SetProperties, SetRef, TableMetadata
-from lakebed.tables import find_point
+from lakebed.tables import find_point, settle_times
 from tests.support.benches import Bench, RealBench
+from tests.support.clocks import write_ahead
 
 
 def a_name() -> str:
@@ -218,3 +219,33 @@ def test_what_a_table_reaches_is_there_and_says_its_size(real_bench: RealBench) 
     assert {path: size for path, size in below.items() if size is not None} == {
         path: size for path, size in there.items() if below[path] is not None
     }
+
+
+@pytest.mark.parametrize("amendments", [(), (SetProperties({"a": "b"}),)])
+def test_times_of_a_clock_that_was_ahead_are_set_to_now_and_snapshots_keep_theirs(
+    atomic_bench: RealBench, amendments: tuple[SetProperties, ...]
+) -> None:
+    table = filled(atomic_bench)
+    write_ahead(atomic_bench, table)
+    ahead = metadata(atomic_bench, table)
+    now = atomic_bench.leases.store_time()
+    assert ahead.is_ahead(now)
+    former = atomic_bench.catalog.pointers([table])[table].location
+    atomic_bench.catalog.amend(table, amendments)
+    settled = metadata(atomic_bench, table)
+    assert not settled.is_ahead(now)
+    assert settled.metadata_log == (*ahead.metadata_log, former)
+    assert [snapshot for _, snapshot in settled.snapshot_log] == [
+        snapshot for _, snapshot in ahead.snapshot_log
+    ]
+    assert settled.snapshots == ahead.snapshots
+    assert atomic_bench.rows(table) == [1, 2]
+    head = settled.head()
+    assert find_point(table, settled, settled.updated_at.isoformat(), timezone="UTC") == head
+
+
+def test_a_table_whose_times_are_right_is_not_written_again(bench: Bench) -> None:
+    table = filled(bench)
+    before = bench.catalog.pointers([table])
+    settle_times(bench.catalog, table, now=bench.leases.store_time())
+    assert bench.catalog.pointers([table]) == before

@@ -10,6 +10,7 @@ from lakebed.ports import (
     ChangeRecords,
     ColumnTypeChange,
     ConsumedFile,
+    Descent,
     Event,
     FileState,
     FileStateChange,
@@ -33,7 +34,7 @@ def test_every_field_of_a_publications_records_is_stored(bench: Bench) -> None:
     bench.write(table, [1], branch="run_1")
     given = PublicationRecords(
         runs=(RunRecord(run_id, "build", table, "success", datetime(2026, 11, 15, tzinfo=UTC)),),
-        consumed=(a_file(bench, table, run_id),),
+        consumed=(replace(a_file(bench, table, run_id), snapshot=7),),
         types=(ZoneTypes(zone, "*.csv", (ColumnTypeChange("a", "", "int"),)),),
     )
     publish(bench.catalog, [PublishRequest(table, "run_1")], run_id=run_id, records=given)
@@ -44,6 +45,7 @@ def test_every_field_of_a_publications_records_is_stored(bench: Bench) -> None:
     }
     expected = {field.name: getattr(given, field.name) for field in fields(given)}
     assert stored == expected | {"types": {"*.csv": {"a": "int"}}}
+    assert [file.snapshot for file in bench.records.ledger(table)] == [7]
     told = bench.events.since(table=table)
     assert [(one.event.kind, one.event.detail["run"]) for one in told] == [("published", run_id)]
 
@@ -133,11 +135,14 @@ def test_every_field_of_a_changes_records_is_stored_by_every_method(bench: Bench
         given = ChangeRecords(
             file_states=(FileStateChange(owner, ((f"{run_id}.csv", run_id),), state),),
             events=(event,),
+            descents=(Descent(f"uuid-{number}", 2, 1, run_id), Descent(f"uuid-{number}", 1, None)),
         )
         CHANGES[name](bench, table, given)
         stored = {
             "file_states": tuple(file.state for file in bench.records.ledger(owner)),
             "events": tuple(one.event for one in bench.events.since(table=table)),
+            "descents": bench.records.descents(f"uuid-{number}"),
         }
-        assert stored == {"file_states": (state,), "events": (event,)}, name
+        expected = {"file_states": (state,), "events": (event,), "descents": given.descents[::-1]}
+        assert stored == expected, name
         assert set(stored) == {field.name for field in fields(given)}

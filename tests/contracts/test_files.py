@@ -18,7 +18,7 @@ from lakebed.engines.files import FolderFiles, open_files
 from lakebed.engines.files.cloud import open_location
 from lakebed.engines.files.cloud.cloud_files import AzureFiles, GoogleFiles
 from lakebed.errors import BadName, FileExists, FileMissing, FileReplaced
-from lakebed.ports.files.files import Files
+from lakebed.ports.files.files import Files, StrayLink
 from lakebed.settings import FilesSettings
 from lakebed.testing.files import MemoryFiles
 from tests.servers.azurite import AzuriteServer
@@ -650,3 +650,11 @@ def test_of_a_file_that_is_replaced_again_and_again_a_move_takes_the_one_that_wa
         *taken.values(),
         *(files.read(path) for path in paths(files, "zone")),
     }
+
+
+def test_without_links_following_them_lists_what_walking_does(files: Files) -> None:
+    for path in ("a", "zone/a", "zone/sub/b", "zones/c"):
+        files.write(path, b"one")
+    strays: list[StrayLink] = []
+    followed = sorted(files.follow("zone", stray=strays.append), key=lambda info: info.path)
+    assert (followed, strays) == (list(files.list("zone")), [])

@@ -9,7 +9,7 @@ import pytest
 from pyiceberg.exceptions import NamespaceAlreadyExistsError
 from sqlalchemy.exc import SQLAlchemyError
 
-from lakebed.errors import Diverged
+from lakebed.errors import Diverged, TableDropped
 from lakebed.names import TableName, new_run_id
 from lakebed.ports import RemoveRef
 from lakebed.tables import PublishRequest, amend, publish
@@ -177,3 +177,6 @@ def test_the_newest_value_of_a_column_is_known_from_a_snapshot(bench: Bench) -> 
     then = metadata.refs["main"].snapshot
     bench.write(table, [11])
     assert bench.catalog.newest_value(table, snapshot=then, column="id") == 7
+    bench.catalog.purge(table)
+    with pytest.raises(TableDropped):
+        bench.catalog.newest_value(table, snapshot=then, column="id")

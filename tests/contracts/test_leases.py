@@ -1,11 +1,17 @@
 """What every store of leases promises."""
 
 import time
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lakebed.errors import LeaseHeld, LeaseLost
+from lakebed.engines.database import Database as StateDatabase
+from lakebed.engines.database.state.leases import DatabaseLeases
+from lakebed.errors import ClockAhead, LeaseHeld, LeaseLost
+from lakebed.ports import CLOCK_TOLERANCE
 from lakebed.tables import hold_lease
+from lakebed.testing import MemoryLeases
+from tests.servers.postgres import Database
 from tests.support.benches import Bench, RealBench
 
 
@@ -73,3 +79,47 @@ def test_a_dead_holders_lease_lapses_though_the_clock_was_set_back(real_bench: R
         real_bench.leases.acquire("orders", holder="you", limit=60)
     time.sleep(0.4)
     assert real_bench.leases.acquire("orders", holder="you", limit=60).holder == "you"
+
+
+def test_the_store_tells_its_time(bench: Bench) -> None:
+    assert abs(bench.leases.store_time() - datetime.now(UTC)) < CLOCK_TOLERANCE
+
+
+@pytest.mark.parametrize("offset", [timedelta(minutes=5), timedelta(0), timedelta(seconds=-20)])
+def test_a_machine_whose_clock_is_behind_or_nearly_right_gets_leases(offset: timedelta) -> None:
+    with hold_lease(MemoryLeases(clock_offset=offset), "orders", holder="me", limit=60) as held:
+        assert held.require()
+
+
+def test_a_machine_whose_clock_is_ahead_gets_no_lease_and_so_commits_nothing() -> None:
+    leases = MemoryLeases(clock_offset=timedelta(minutes=-5))
+    with (
+        pytest.raises(
+            ClockAhead, match=r"clock .* is ahead .*: it is 20\S+ here and 20"
+        ) as refused,
+        hold_lease(leases, "orders", holder="me", limit=60),
+    ):
+        raise AssertionError("it was given")
+    assert refused.value.here > refused.value.store
+    assert leases.holder("orders") is None
+
+
+@pytest.mark.postgres
+def test_the_clock_of_the_database_decides_whether_this_machine_is_ahead(
+    database: Database,
+) -> None:
+    with database.connect() as connection:
+        connection.execute("CREATE SCHEMA behind")
+        connection.execute(
+            "CREATE FUNCTION behind.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS"
+            " $$SELECT pg_catalog.clock_timestamp() - interval '5 minutes'$$"
+        )
+        first = f"ALTER DATABASE {database.database} SET search_path = behind, pg_catalog, public"
+        connection.execute(first.encode())
+    store = StateDatabase.postgres(database.url, user=database.user, password=database.password)
+    with (
+        pytest.raises(ClockAhead),
+        hold_lease(DatabaseLeases(store), "orders", holder="me", limit=60),
+    ):
+        raise AssertionError("it was given")
+    store.close()

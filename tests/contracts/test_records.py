@@ -210,6 +210,10 @@ def test_many_files_are_taken_at_once(bench: Bench) -> None:
     assert records.consumed(ZONE, table=table) == files
 
 
+def test_a_new_zone_does_not_append_what_replaces_a_file(bench: Bench) -> None:
+    assert not bench.records.appends_replaced(ZoneName("shop", "orders"))
+
+
 def test_pins_count_while_their_run_is_running(bench: Bench) -> None:
     records, table = bench.records, TableName(bench.namespace, "silver", "orders")
     record = a_record(table)

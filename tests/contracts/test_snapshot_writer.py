@@ -12,6 +12,7 @@ from lakebed.ports import (
     Amendment,
     Pointer,
     RemoveRef,
+    RemoveSnapshots,
     SetRef,
     SetSpec,
     Snapshot,
@@ -127,3 +128,28 @@ def test_new_files_of_another_partitioning_than_the_table_has_by_now_are_refused
     with pytest.raises(Diverged):
         publish(real_bench, table, picked, by)
     assert real_bench.rows(table) == [1, 2, 3]
+
+
+def test_files_of_an_append_follow_what_others_have_appended_under_a_new_number(
+    real_bench: RealBench,
+) -> None:
+    table = real_bench.table(f"orders_{new_run_id()[:16]}")
+    real_bench.write(table, [1])
+    real_bench.write(table, [2, 3], branch="b")
+    made = head(real_bench, table, "b")
+    real_bench.write(table, [4])
+    theirs = head(real_bench, table)
+    pointer, _ = present(real_bench, table)
+    fresh = real_bench.stores.snapshots.appending(pointer, made=made.id)
+    moved = (fresh, SetRef("b", fresh.snapshot), RemoveSnapshots((made.id,)))
+    real_bench.catalog.amend(table, moved, expected=pointer)
+    assert (real_bench.rows(table), real_bench.rows(table, "b")) == ([1, 4], [1, 2, 3, 4])
+    now = head(real_bench, table, "b")
+    assert (now.parent, now.operation) == (theirs.id, "append")
+    assert (now.count("added-records"), now.count("total-records")) == (2, 4)
+    assert now.sequence > theirs.sequence
+    entries = real_bench.iceberg.load_table(table.parts).inspect.entries(now.id).to_pylist()
+    own = [entry for entry in entries if entry["snapshot_id"] == now.id]
+    assert {entry["sequence_number"] for entry in own} == {now.sequence}
+    assert len(own) == 1
+    assert made.id not in present(real_bench, table)[1].snapshots

@@ -108,6 +108,7 @@ class OwnLeases:
     def __init__(self, leases: Leases, me: str) -> None:
         self._leases, self._me = leases, me
         self.renew, self.release, self.holder = leases.renew, leases.release, leases.holder
+        self.store_time = leases.store_time
 
     def acquire(self, name: str, *, holder: str, limit: float) -> Lease:
         own = f"{name} of {self._me}" if "#" in name else name

@@ -200,6 +200,20 @@ def test_pandas_frames_go_in_and_come_out(files: Files) -> None:
     assert times["cat"].dtype == "category"
 
 
+def test_integers_beside_nulls_are_not_rounded_by_pandas(files: Files) -> None:
+    large = 2**53 + 1
+    columns = {"x": [large, None], "u": pa.array([2**63, None], pa.uint64()), "whole": [1, 2]}
+    store(files, "d", pa.table(columns))
+    frame = to_pandas(read_table(files, "d"), categoricals=["whole"])
+    assert frame["x"].tolist() == [large, pd.NA]
+    assert frame["u"].tolist() == [2**63, pd.NA]
+    assert [str(frame[name].dtype) for name in ("x", "u")] == ["Int64", "UInt64"]
+    (part,) = load_state(files, "d").partitions.values()
+    described = pq.read_schema(pa.BufferReader(files.read(part["table"]))).pandas_metadata
+    kinds = {column["name"]: column["numpy_type"] for column in described["columns"]}
+    assert kinds == {"x": "Int64", "u": "UInt64", "whole": "int64"}
+
+
 def test_streams_are_written_and_read_batch_by_batch(files: Files) -> None:
     batches = (pa.record_batch({"x": [number]}) for number in range(3))
     reader = pa.RecordBatchReader.from_batches(pa.schema([("x", pa.int64())]), batches)

@@ -1,6 +1,7 @@
 """Former states that readers can go back to, and commits of ours that another writer undid."""
 
 import json
+import random
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -82,7 +83,7 @@ def test_states_are_removed_once_they_have_been_superseded_for_long_enough() -> 
     assert len(versions(files, "d")) == 1
     needed = load_state(files, "d").needed
     left = paths(files) - needed - {METADATA, "d/table/_common_metadata"}
-    assert left == {"d/lakebed/last-commit.json"}
+    assert {path.rpartition("/")[0] for path in left} == {"d/lakebed/commits"}
     assert values(files) == [2, 3, 5]
 
 
@@ -122,6 +123,50 @@ def test_a_commit_that_plateau_undid_is_reported_also_after_our_next_one() -> No
     assert "is not in the dataset any more" in verify(files, "d")[0].what
     update(files, "d", rows(4))
     assert verify(files, "d")[0].level == "warning"
+
+
+def test_every_commit_that_plateau_undid_is_reported_also_after_our_next_ones() -> None:
+    files = MemoryFiles()
+    store(files, "d", rows(1))
+    update(files, "d", rows(2))
+    before = files.read(METADATA)
+    update(files, "d", rows(3))
+    update(files, "d", rows(4), delete_scope=[{"x": 3}])
+    update(files, "d", delete_scope=[{"x": 1}])
+    collect_garbage(files, "d", older_than=timedelta(0))
+    as_plateau_writes(files, before)
+    assert [one.level for one in verify(files, "d")].count("warning") == 3
+    update(files, "d", rows(5))
+    update(files, "d", rows(6))
+    warnings = [one.what for one in verify(files, "d") if one.level == "warning"]
+    assert len(set(warnings)) == len(warnings) == 3
+    as_plateau_writes(files, files.read(METADATA))
+    assert [one.what for one in verify(files, "d") if one.level == "warning"] == warnings
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_exactly_the_commits_that_plateau_undid_are_reported(seed: int) -> None:
+    """plateau goes back to a random former state; each commit since then adds and may remove."""
+    chance, files = random.Random(seed), MemoryFiles()
+    store(files, "d", rows(0))
+    states = [files.read(METADATA)]
+    for number in range(1, 9):
+        present = values(files)
+        scope = [{"x": chance.choice(present)}] if present and chance.random() < 0.4 else []
+        update(files, "d", rows(number), delete_scope=scope)
+        states.append(files.read(METADATA))
+    back_to = chance.randrange(len(states))
+    as_plateau_writes(files, states[back_to])
+    warnings = [one for one in verify(files, "d") if "is not in the dataset any more" in one.what]
+    assert len(warnings) == len(states) - 1 - back_to
+
+
+def test_notes_are_kept_of_the_last_commits_only() -> None:
+    files = MemoryFiles()
+    store(files, "d", rows(0))
+    for number in range(1, 30):
+        update(files, "d", rows(number))
+    assert len([path for path in paths(files) if "/lakebed/commits/" in path]) == 20
 
 
 def test_a_creation_that_plateau_undid_is_reported() -> None:

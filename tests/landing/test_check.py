@@ -51,6 +51,9 @@ class Scripted:
     def corrupt_records(self, groups: Sequence[FileGroup]) -> Mapping[str, str]:
         return {}
 
+    def two_spellings(self, groups: Sequence[FileGroup], column: str) -> tuple[str, str] | None:
+        return None
+
     def read(
         self, groups: Sequence[FileGroup], fields: Sequence[Field], *, path_column: str = ""
     ) -> Any:

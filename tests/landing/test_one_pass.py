@@ -12,12 +12,21 @@ import pytest
 
 from lakebed.engines.spark.failures import answering
 from lakebed.engines.spark.landing.value_checks import count_any, has_odd_sign
-from lakebed.errors import LakebedError
+from lakebed.errors import BadFiles, LakebedError
 from lakebed.landing import NOTHING_REMEMBERED, CheckedFiles, RememberedTypes, ZoneRows
 from lakebed.ports import Field, FileGroup, UnreadableFiles
 from lakebed.types import parse_type
-from tests.support.lakes.landing_zones import SparkReader, Zone, folder_zone, parquet, zipped
+from lakebed.types.spelling import infer_type
+from tests.support.lakes.landing_zones import (
+    SparkReader,
+    Zone,
+    folder_zone,
+    parquet,
+    reasons,
+    zipped,
+)
 from tests.support.scale import SCALE, SEED
+from tests.support.spellings import documented, is_kept, random_text
 
 pytestmark = pytest.mark.spark
 
@@ -79,16 +88,12 @@ def samples_tell_the_truth(zone: Zone, cases: Sequence[tuple[list[str], list[str
     )
     assert not isinstance(sampled, UnreadableFiles)
     assert not isinstance(inferred, UnreadableFiles)
-    typed, plain = (
-        filled(zone.reader, group(sampled, rest)),
-        filled(zone.reader, group(names, rest)),
-    )
+    odd = odd_texts(zone.reader, group(sampled, rest))
     proved = 0
-    for case, one, whole, fits, all_ in zip(cases, sampled, inferred, typed, plain, strict=True):
+    for case, one, whole, doubts in zip(cases, sampled, inferred, odd, strict=True):
         certain = one.type in {"boolean", "int", "bigint", "double", "date", "timestamp"}
         shows = one.type == "string" and any(any(map(str.isalnum, value)) for value in case[0])
-        year = one.type == "timestamp" and any(value.strip().isdigit() for value in case[1])
-        if fits == all_ and (certain or shows) and not year:
+        if not doubts and (certain or shows):
             proved += 1
             assert one.type == whole.type, case
     return proved
@@ -102,11 +107,11 @@ OPTIONS = {
 }
 
 
-def filled(reader: SparkReader, group: FileGroup) -> tuple[int, ...]:
-    """The number of values in each column that Spark could parse."""
+def odd_texts(reader: SparkReader, group: FileGroup) -> tuple[int, ...]:
+    """The number of texts in each column from which its type would not be inferred."""
     found = reader.check([group])
     assert not isinstance(found, UnreadableFiles)
-    return found[0].filled
+    return found[0].odd
 
 
 def test_a_file_of_a_thousand_texts_does_not_overflow_the_stack(spark: Any) -> None:
@@ -296,3 +301,108 @@ def _outcome(landed: ZoneRows, checked: CheckedFiles, rows: Sequence[Any]) -> Ou
         landed.files,
         sorted(map(repr, rows)),
     )
+
+
+def one_column_a_text(texts: Sequence[str]) -> str:
+    names = ",".join(f"c{place}" for place in range(len(texts)))
+    return f"{names}\n{','.join(chr(34) + text + chr(34) for text in texts)}\n"
+
+
+def test_spark_reads_the_documented_spellings_as_documented(zone: Zone) -> None:
+    rows = documented()
+    zone.land("a.csv", one_column_a_text([text for text, _ in rows]))
+    landed = zone.open()
+    assert [str(type_) for type_ in landed.checked.target.values()] == [type_ for _, type_ in rows]
+    (values,) = landed.frame.collect()
+    assert all(is_kept(text, value) for (text, _), value in zip(rows, values, strict=True))
+
+
+def test_what_is_stored_of_random_texts_is_written_back_as_the_same_number_or_text(
+    zone: Zone,
+) -> None:
+    """Each column is a case of its own; its texts are in two files, which are read together."""
+    draw = Random(SEED)
+    for _ in range(SCALE):
+        columns = [[random_text(draw) for _ in range(3)] for _ in range(60)]
+        names = ",".join(f"c{place}" for place in range(len(columns)))
+        for number in range(3):
+            row = ",".join(f'"{column[number]}"' for column in columns)
+            zone.land(f"{number}.csv", f"{names}\n{row}\n")
+        landed = zone.open()
+        assert reasons(landed) == {}
+        types = [str(type_) for type_ in landed.checked.target.values()]
+        assert types == [str(infer_type(column)) for column in columns]
+        spelt = [list(row) for row in zip(*columns, strict=True)]
+        for values in landed.frame.collect():
+            assert any(all(map(is_kept, texts, values)) for texts in spelt), values
+
+
+def test_digits_that_a_json_number_would_lose_make_a_decimal_or_text(zone: Zone) -> None:
+    numbers = {
+        "a": "0.12345678901234567890123",
+        "b": "123456789012345678901234567890123456789",
+        "c": "0.30000000000000004",
+        "d": "1E5",
+        "e": "[1.5, 0.10000000000000001]",
+    }
+    zone.land(
+        "a.json", "{" + ", ".join(f'"{name}": {text}' for name, text in numbers.items()) + "}"
+    )
+    landed = zone.open()
+    assert {name: str(type_) for name, type_ in landed.checked.target.items()} == {
+        "a": "decimal(23,23)",
+        "b": "string",
+        "c": "double",
+        "d": "double",
+        "e": "array<decimal(18,17)>",
+    }
+    (row,) = landed.frame.collect()
+    assert (row.a, row.b) == (Decimal(numbers["a"]), numbers["b"])
+    for known in ({"a": "double"}, {"a": "decimal(25,2)"}):
+        zone.set(types=known)
+        assert "more digits than a" in reasons(zone.open(keep=False))["a.json"]
+        zone.land("a.json", f'{{"a": {numbers["a"]}}}\n')
+        assert in_one_pass(zone) is None
+
+
+def test_known_types_take_other_spellings_with_a_count_and_no_suffix_or_lost_digit(
+    zone: Zone,
+) -> None:
+    known = RememberedTypes({"id": parse_type("bigint"), "x": parse_type("double")})
+    zone.land("a.csv", "id,x\n007,1E5\n8,1.5\n+9,2.50\n")
+    landed = zone.open(remembered=known)
+    assert zone.by_id(landed) == [(7, 100000.0), (8, 1.5), (9, 2.5)]
+    assert landed.checked.odd == {"id": 2, "x": 1}
+    assert in_one_pass(zone, known) is None
+    zone.set(types={"id": "bigint", "x": "double"})
+    landed = zone.open()
+    assert (zone.by_id(landed)[0], landed.checked.odd) == ((7, 100000.0), {})
+    zone.land("b.csv", "id,x\n1,12D\n")
+    zone.land("c.csv", "id,x\n1,0.1234567890123456789\n")
+    found = reasons(zone.open())
+    assert "has '12D' in the column x, which is double" in found["b.csv"]
+    assert "more digits than x double can keep" in found["c.csv"]
+
+
+def test_two_spellings_of_one_number_in_a_key_refuse_the_run_and_are_named(zone: Zone) -> None:
+    known = RememberedTypes(keys=frozenset({"id"}))
+    zone.land("a.csv", "id,v\n1.5,1.50\n2,2\n")
+    zone.land("b.csv", "ID,v\n2.50,1.5\n")
+    assert len(zone.by_id(zone.open(remembered=known))) == 3
+    zone.land("b.csv", "ID,v\n1.50,1.5\n")
+    with pytest.raises(BadFiles, match=r"id is a key .* '1\.5' and '1\.50'"):
+        zone.open(remembered=known)
+    assert in_one_pass(zone, known) is None
+    typed = RememberedTypes({"id": parse_type("bigint")}, keys=frozenset({"id"}))
+    zone.land("a.csv", "id\n007\n")
+    zone.land("b.csv", "id\n7\n")
+    with pytest.raises(BadFiles, match="'007' and '7'"):
+        zone.open(remembered=typed)
+
+
+def test_files_whose_numbers_no_type_holds_together_are_text(zone: Zone) -> None:
+    zone.land("a.csv", "id,x\n1,9007199254740993\n")
+    zone.land("b.csv", "x\n0.5\n")
+    landed = zone.open()
+    assert reasons(landed) == {}
+    assert sorted(row.x for row in landed.frame.collect()) == ["0.5", "9007199254740993"]

@@ -1,11 +1,20 @@
 """Which files are read, and which may be archived."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from lakebed.errors import BadName
-from lakebed.landing import Move, ZoneSpec, data_files, matches_pattern, not_consumed, plan_archive
+from lakebed.landing import (
+    Move,
+    ZoneSpec,
+    data_files,
+    matches_pattern,
+    not_consumed,
+    plan_archive,
+    replaced_files,
+)
 from lakebed.names import TableName, ZoneName
 from lakebed.ports import ConsumedFile, FileInfo
 
@@ -94,6 +103,20 @@ def test_a_replaced_file_is_a_new_file() -> None:
     assert not_consumed(files, [took(ORDERS, "a.csv", "1"), took(ORDERS, "b.csv", "1")]) == (
         files[1],
     )
+
+
+def test_a_file_that_was_replaced_in_place_is_told_from_a_further_one_of_its_name() -> None:
+    consumed = [
+        took(ORDERS, "same.csv", "1"),
+        took(ORDERS, "corrected.csv", "1"),
+        replace(took(ORDERS, "archived.csv", "1"), archived="_processed/r1/archived.csv"),
+        replace(took(ORDERS, "excluded.csv", "1"), state="held"),
+        replace(took(ORDERS, "often.csv", "1"), taken_at=1.0),
+        replace(took(ORDERS, "often.csv", "2"), taken_at=2.0, archived="_processed/r2/often.csv"),
+    ]
+    names = ("corrected.csv", "archived.csv", "excluded.csv", "often.csv", "new.csv")
+    files = [file("same.csv", "1"), *(file(name, "3") for name in names)]
+    assert replaced_files(files, consumed) == (file("corrected.csv", "3"),)
 
 
 def test_a_file_is_archived_when_all_its_readers_have_it() -> None:

@@ -137,6 +137,9 @@ class Values:
     def corrupt_records(self, groups: Sequence[FileGroup]) -> Mapping[str, str]:
         return {path: self.values[path] for group in groups for path in group.paths}
 
+    def two_spellings(self, groups: Sequence[FileGroup], column: str) -> tuple[str, str] | None:
+        return None
+
     def read(
         self, groups: Sequence[FileGroup], fields: Sequence[Field], *, path_column: str = ""
     ) -> Any:

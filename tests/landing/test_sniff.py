@@ -265,3 +265,36 @@ def test_a_close_look_finds_what_is_wrong_with_the_bytes(
     found = find_damage(files, file, spec, multiline=spec.multiline)
     assert found.startswith(said) if said.startswith(("line", "the")) else said in found
     assert bool(found) is bool(said)
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "names", "lost"),
+    [
+        ("1,alice\n2,bob\n", {}, (), True),
+        ("2026-01-01;x\n2026-01-02;y\n", {"delimiter": ";"}, (), True),
+        ("7,1.5\n8,2\n9,\n", {}, (), True),
+        ("1,alice\n2,bob\n", {"header": True}, (), False),
+        ("1,alice\n2,bob\n", {"header": False}, (), False),
+        ("1,alice\n2,bob\n", {}, ("1", "Alice", "more"), False),
+        ("1,alice\n2,bob\n", {}, ("1",), True),
+        ("id,name\n1,a\n2,b\n", {}, (), False),
+        ("id,1\n1,a\n2,b\n", {}, (), False),
+        ("name,city\na,b\nc,d\n", {}, (), False),
+        ("alice,bob\n", {}, (), False),
+        ("country,2019,2020,2021\nDE,1,2,3\nFR,4,5,6\n", {}, (), False),
+        ("country,2021,2019\nDE,1,2\n", {}, (), True),
+        ("2019\n2020\n2021\n", {}, (), True),
+        ("NA,x\n1,y\nNA,z\n", {"nulls": ["NA"]}, (), True),
+        ("007,x\n008,y\n", {}, (), False),
+    ],
+)
+def test_a_file_without_a_header_does_not_lose_its_first_row_to_the_names_of_columns(
+    text: str, settings: dict[str, Any], names: tuple[str, ...], lost: bool
+) -> None:
+    files = MemoryFiles()
+    file = files.write("shop/landing/z/a.csv", text.encode())
+    (found,) = sniff_all(files, [file], ZoneSpec.model_validate(settings), known_names=names)
+    assert isinstance(found, BadFile) == lost
+    if isinstance(found, BadFile):
+        assert "its first line looks like a row" in found.reason
+        assert "set header: false in zone.yaml" in found.reason

@@ -36,6 +36,7 @@ def test_every_setting_can_be_given() -> None:
         on_bad_file: fail
         empty_file: bad
         settle_seconds: 5
+        replaced: refuse
         auto_purge: true
         processed_max_age_days: 7
     """

@@ -9,8 +9,8 @@ import pytest
 
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.definition.spec import ZoneRef
-from lakebed.pipelines.planning.pins import Pins, TargetTable, ZonePin
-from lakebed.pipelines.planning.run_decision import decide_run
+from lakebed.pipelines.planning.pins import Pins, ReplacedRule, TargetTable, ZonePin
+from lakebed.pipelines.planning.run_decision import decide_run, run_warnings
 from lakebed.ports import FileInfo, RunRecord, Snapshot, SnapshotRef, TableMetadata
 from tests.pipelines.test_invocation import setting
 
@@ -69,6 +69,9 @@ GIVEN = replace(LAST, release="r", given="g")
     ("strategy", "pin", "target", "runs", "reason"),
     [
         ("append_only", ZonePin(FILES, 1), TargetTable(TABLE), True, "1 new file in shop.orders"),
+        ("append_only", ZonePin(FILES, 1, replaced=("1.csv",)), TargetTable(TABLE), True, "1 replaced file in shop.orders"),
+        ("append_only", ZonePin(FILES * 3, 3, replaced=("1.csv",)), TargetTable(TABLE), True,
+         "2 new and 1 replaced file in shop.orders"),
         ("append_only", ZonePin(), TargetTable(TABLE), False, "no file is waiting in shop.orders"),
         ("append_only", ZonePin(archived=2), TargetTable(TABLE), False,
          "no file is waiting in shop.orders; --full-refresh reads the 2 archived"),
@@ -87,3 +90,27 @@ def test_a_plan_says_why_a_pipeline_over_zones_runs_or_does_not(
     )
     found = decide_run(spec, Pins("2", {}, {(ZONE, None): pin}, given="g"), target)
     assert (found.should_run, found.reason) == (runs, reason)
+
+
+def test_rows_that_go_with_their_file_are_not_lost_without_a_word() -> None:
+    spec = replace(setting("full_refresh").spec, zones=(ZoneRef("orders", ZONE, None, "", 1),))
+    pin = ZonePin(FILES, gone=tuple(f"{number}.csv" for number in range(30)))
+    told = run_warnings(spec, Pins("2", {}, {(ZONE, None): pin}))
+    assert told[0] == "0.csv is gone, and so are its rows"
+    assert (len(told), told[-1]) == (21, "and 10 more files")
+
+
+@pytest.mark.parametrize(
+    ("strategy", "rule", "warned"),
+    [
+        ("append_only", "append_and_warn", True),
+        ("append_only", "append", False),
+        ("incremental", "append_and_warn", False),
+    ],
+)
+def test_a_replaced_file_is_warned_of_where_its_rows_are_added_and_nobody_has_decided(
+    strategy: str, rule: ReplacedRule, warned: bool
+) -> None:
+    spec = replace(setting(strategy).spec, zones=(ZoneRef("orders", ZONE, None, "", 1),))
+    pin = ZonePin(FILES, 1, replaced=("1.csv",), replaced_rule=rule)
+    assert bool(run_warnings(spec, Pins("2", {}, {(ZONE, None): pin}))) is warned

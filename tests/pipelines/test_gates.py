@@ -3,6 +3,8 @@
 import pytest
 
 from lakebed.errors import BadPipeline
+from lakebed.pipelines import RunListener
+from lakebed.pipelines.planning.steps import RunGate, RunStep
 from lakebed.quality import SAMPLE
 from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.recorded_queries import record_queries
@@ -135,6 +137,60 @@ def test_a_gate_with_a_misspelt_word_is_refused_for_the_whole_lake(shop: TestLak
     with pytest.raises(BadPipeline, match="thsi") as refused:
         shop.run()
     assert refused.value.where == "shop/pipelines/silver/a/tests/quality/g.sql:1"
+
+
+def _losing_rows_at_the_first_gate(shop: TestLake) -> RunListener:
+    """Takes the files of the table away when the first attempt asks its first gate."""
+    asked: list[str] = []
+
+    def on_step(run_id: str, step: RunStep, when: str) -> None:
+        if isinstance(step, RunGate) and not asked:
+            asked.append(run_id)
+            for file in (shop.folder / "shop" / "warehouse").rglob("*.parquet"):
+                file.unlink()
+
+    return RunListener(on_step=on_step)
+
+
+@pytest.mark.parametrize("severity", ["error", "warn"])
+def test_a_gate_that_could_not_run_lets_no_table_be_published(
+    shop: TestLake, severity: str
+) -> None:
+    gate = f"-- @severity: {severity}\nSELECT * FROM {{{{ this }}}} WHERE id % 10 = 11"
+    shop.pipeline("silver.a", "SELECT * FROM range(3)", gates={"odd": gate})
+    record = shop.run("silver.a", listener=_losing_rows_at_the_first_gate(shop))["silver.a"]
+    assert (record.state, record.error["kind"]) == ("failed", "RunFailed")
+    assert record.error["what"].startswith("the gate odd could not run: ")
+    assert "Look at the rows" not in record.error["next"]
+    assert [verdict.error[:15] for verdict in record.verdicts] == ["could not run: "]
+    assert shop.lake.stores.catalog.pointers() == {}
+
+
+def test_a_run_whose_gate_could_not_run_is_tried_again_as_often_as_it_says(shop: TestLake) -> None:
+    gates = {"odd": "SELECT * FROM {{ this }} WHERE id % 10 = 11"}
+    retries = "max_retries: 1\nretry_delay_ms: 0"
+    shop.pipeline("silver.a", "SELECT * FROM range(3)", retries, gates=gates)
+    record = shop.run_one("silver.a", listener=_losing_rows_at_the_first_gate(shop))
+    assert record.attempt == 2
+    assert [row["id"] for row in shop.rows("silver.a")] == [0, 1, 2]
+
+
+def test_a_gate_that_cannot_run_on_what_is_published_fails_even_if_it_would_only_warn(
+    shop: TestLake,
+) -> None:
+    shop.pipeline("silver.a", "SELECT * FROM range(3)")
+    shop.run_one("silver.a")
+    gates = {
+        "broken": "-- @severity: warn\nSELECT nope FROM {{ this }}",
+        "none": "SELECT * FROM {{ this }} WHERE id < 0",
+    }
+    shop.pipeline("silver.a", "SELECT * FROM range(3)", gates=gates)
+    (judged,) = shop.lake.pipelines.test("silver.a")
+    assert {verdict.gate: verdict.passed for verdict in judged.verdicts} == {
+        "broken": False,
+        "none": True,
+    }
+    assert [verdict.gate for verdict in judged.verdicts if verdict.blocks] == ["broken"]
 
 
 ROW_GATES = {

@@ -195,6 +195,7 @@ def test_a_file_that_stays_in_its_zone_is_read_once(shop: TestLake) -> None:
     shop.land("orders", "1.csv", csv((1, 10)))
     shop.run_one("bronze.orders")
     assert shop.run_one("bronze.orders").message == "no file is waiting in shop.orders"
+    shop.land("orders", "zone.yaml", "replaced: append\n")
     shop.land("orders", "1.csv", csv((5, 50)))
     shop.run_one("bronze.orders")
     assert ids(shop, "bronze.orders") == [1, 5]

@@ -1,5 +1,8 @@
 """Python pipelines: what they may return, what they are given, and how their faults are told."""
 
+import operator
+from decimal import Decimal
+
 import pytest
 
 from tests.support.lakes.pipeline_lake import TestLake
@@ -127,6 +130,53 @@ def test_a_duckdb_pipeline_reads_pinned_tables_by_name(shop: TestLake) -> None:
     assert shop.rows("silver.a") == [{"s": 3}]
 
 
+DUCKDB = """
+def run(conn, context):
+    rows = context.landing_zone("codes")
+    return conn.sql(f"SELECT * FROM '{rows}'")
+"""
+OWN_READER = """
+def run(conn, context):
+    path = context.landing_zone("codes")
+    return conn.sql(f"SELECT code FROM read_csv('{path}')")
+"""
+
+
+def test_a_duckdb_pipeline_reads_the_values_that_a_sql_one_reads(shop: TestLake) -> None:
+    appended = "merge_strategy: append_only"
+    shop.pipeline("bronze.a", "SELECT * FROM {{ landing_zone('codes') }}", appended)
+    shop.pipeline("bronze.b", DUCKDB, appended)
+    shop.land(
+        "codes", "1.csv", "code,big,x,at\n007,12345678901234567890123,1.50,2026-01-31T10:00\n"
+    )
+    shop.land("codes", "2.csv", "code,big,x,at\n7,1,.5,2026-01-31 10:00:00.5Z\n")
+    assert {record.state for record in shop.run().values()} == {"success"}
+    rows = shop.rows("bronze.a")
+    assert sorted(row["code"] for row in rows) == ["007", "7"]
+    assert {row["big"] for row in rows} == {Decimal("12345678901234567890123"), Decimal(1)}
+    key = operator.itemgetter("code")
+    assert sorted(shop.rows("bronze.b"), key=key) == sorted(rows, key=key)
+    shop.pipeline("bronze.c", OWN_READER, appended)
+    assert "DuckDB's own reader" in shop.run_one("bronze.c").warnings[0]
+
+
+def test_a_remembered_number_is_read_on_in_other_spellings_and_a_key_in_two_of_them_is_refused(
+    shop: TestLake,
+) -> None:
+    keyed = "merge_strategy: delete_insert\nunique_key: id"
+    shop.pipeline("bronze.a", "SELECT * FROM {{ landing_zone('codes') }}", keyed)
+    shop.land("codes", "1.csv", "id,n\n1,5\n")
+    assert shop.run_one("bronze.a").warnings == ()
+    shop.land("codes", "2.csv", "id,n\n2,006\n3,+7\n")
+    (warning,) = shop.run_one("bronze.a").warnings
+    assert "2 values have an unusual spelling for n, which is int" in warning
+    shop.land("codes", "3.csv", "id,n\n04,1\n4,2\n")
+    error = shop.run("bronze.a")["bronze.a"].error
+    assert "id is a key or partition column" in error["what"]
+    assert "'04' and '4'" in error["what"]
+    assert sorted(row["n"] for row in shop.rows("bronze.a")) == [5, 6, 7]
+
+
 def test_functions_of_a_pipeline_reach_sparks_workers(shop: TestLake) -> None:
     code = """
 from pyspark.sql.functions import udf
@@ -180,6 +230,29 @@ def test_a_fault_of_the_code_is_told_with_its_line(
     assert error["kind"] == "RunFailed"
     assert said in error["what"]
     assert error["where"] == "shop/pipelines/silver/a/pipeline.py" + (f":{line}" if line else "")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import sys\ndef run(spark, context):\n    sys.exit()",
+        (
+            "import sys\nclass Rows:\n"
+            "    def __arrow_c_stream__(self, requested_schema=None):\n        sys.exit(0)\n"
+            "def run(spark, context):\n    return Rows()"
+        ),
+        "class Enough(BaseException): pass\ndef run(spark, context):\n    raise Enough",
+    ],
+)
+def test_code_that_wants_to_end_the_process_fails_its_run_and_no_other(
+    shop: TestLake, code: str
+) -> None:
+    shop.pipeline("bronze.leaving", code)
+    shop.pipeline("silver.after", "SELECT 1 AS id")
+    records = shop.run()
+    assert (records["bronze.leaving"].state, records["silver.after"].state) == ("failed", "success")
+    assert records["bronze.leaving"].error["kind"] == "RunFailed"
+    assert any(word in records["bronze.leaving"].error["what"] for word in ("sys.exit", "Enough"))
 
 
 def test_a_fault_spark_finds_in_a_query_is_told_at_the_line_of_the_template(shop: TestLake) -> None:

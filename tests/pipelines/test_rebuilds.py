@@ -2,10 +2,13 @@
 something has changed.
 """
 
+import sqlite3
 from typing import Any
 
 import pytest
 
+from lakebed.errors import BadFiles
+from lakebed.presentation.run import run_label
 from tests.support.lakes.pipeline_lake import Rows, TestLake
 
 pytestmark = pytest.mark.spark
@@ -113,3 +116,59 @@ def test_a_table_whose_files_were_archived_keeps_their_rows_when_it_is_computed_
     assert reason(shop, "bronze.orders", vars={"v": "1"}) == "no new file in shop.orders"
     shop.run_one("bronze.orders", full_refresh=True)
     assert shop.rows("bronze.orders") == [{"id": 2, "v": "0"}]
+
+
+def test_rows_behind_symbolic_links_stay_and_a_link_out_of_the_zone_fails_the_run(
+    shop: TestLake,
+) -> None:
+    shop.pipeline("bronze.orders", QUERY, f"merge_strategy: append_only\n{ARCHIVE}")
+    shop.pipeline("bronze.whole", QUERY, f"merge_strategy: full_refresh\n{ARCHIVE}")
+    kept = shop.land("orders", "kept/1.csv", "id\n1\n")
+    link = kept.parents[1] / "1.csv"
+    link.symlink_to("kept/1.csv")
+    shop.land("orders", "2.csv", "id\n2\n")
+    shop.run()
+    assert [ids(shop, name) for name in ("bronze.orders", "bronze.whole")] == [[1, 2], [1, 2]]
+    assert kept.exists()  # only what no link leads to is archived
+    assert not (link.parent / "2.csv").exists()
+    outside = shop.folder / "kept.csv"
+    kept.rename(outside)
+    link.unlink()
+    link.symlink_to(outside)
+    for record in shop.run().values():
+        assert (record.state, record.error["kind"]) == ("failed", "LinkRefused")
+        assert "orders/1.csv" in record.error["where"]
+        assert str(outside) in record.error["what"]
+    assert [ids(shop, name) for name in ("bronze.orders", "bronze.whole")] == [[1, 2], [1, 2]]
+
+
+def test_a_landed_file_that_is_corrected_in_place_does_not_add_its_rows_twice(
+    shop: TestLake,
+) -> None:
+    shop.pipeline("bronze.orders", QUERY, "merge_strategy: append_only")
+    shop.pipeline("bronze.merged", QUERY, "merge_strategy: incremental\nunique_key: id")
+    shop.land("orders", "1.csv", "id,amount\n1,10\n2,20\n")
+    shop.run()
+    corrected = shop.land("orders", "1.csv", "id,amount\n1,10\n2,25\n", age=30)
+    with pytest.raises(BadFiles, match=r"orders/1.csv was replaced.*--full-refresh.*replaced: ap"):
+        shop.lake.plan("bronze.orders")
+    assert reason(shop, "bronze.merged") == "1 replaced file in shop.orders"
+    assert shop.lake.zones.show("orders").files[0].reason.startswith("it was replaced")
+    records = shop.run()
+    assert records["bronze.orders"].error["kind"] == "BadFiles"
+    assert sorted(row["amount"] for row in shop.rows("bronze.merged")) == [10, 25]
+    assert sorted(row["amount"] for row in shop.rows("bronze.orders")) == [10, 20]
+    # a zone that was in use before Lakebed could tell goes on, with a warning
+    with sqlite3.connect(shop.folder / ".data" / "lake.db") as database:
+        database.execute("INSERT INTO lakebed_appending_zones VALUES ('shop.orders')")
+    (plan,) = shop.lake.plan("bronze.orders")
+    assert (plan.reason, len(plan.warnings)) == ("1 replaced file in shop.orders", 1)
+    record = shop.run_one("bronze.orders")
+    assert (record.warnings, run_label(record)) == (plan.warnings, "WARN")
+    assert shop.lake.runs.show(record.run_id).warnings == plan.warnings
+    assert len(shop.rows("bronze.orders")) == 4
+    # and where it is meant, without
+    (corrected.parent / "zone.yaml").write_text("replaced: append\n")
+    shop.land("orders", "1.csv", "id,amount\n3,30\n", age=20)
+    assert shop.run_one("bronze.orders").warnings == ()
+    assert len(shop.rows("bronze.orders")) == 5

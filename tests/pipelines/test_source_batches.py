@@ -18,10 +18,11 @@ from lakebed.app import open_lake
 from lakebed.batches.state import sidecar_paths
 from lakebed.cli.main import app
 from lakebed.cli.output.run_text import batch_lines
-from lakebed.errors import CatalogUnreachable, UnknownName, UsageError
+from lakebed.errors import CatalogUnreachable, LinkRefused, UnknownName, UsageError
 from lakebed.pipelines import RunListener
 from lakebed.pipelines.planning.steps import RunStep
 from lakebed.ports import Files, RunRecord
+from lakebed.presentation.run import run_label
 from tests.pipelines.test_sources import SEED
 from tests.support.kills import killed
 from tests.support.lakes.source_lake import CONFIG, NAME, SourceLake
@@ -80,6 +81,28 @@ def test_exactly_the_right_batches_run_whatever_happens_to_a_file(income: Source
     income.configure(CONFIG.replace("[year]", "[year, set]"))  # rows could not be told apart
     with pytest.raises(UsageError, match="made in batches of year, not of year, set"):
         income.lake.plan(NAME)
+
+
+def test_a_batch_behind_symbolic_links_keeps_its_rows_and_links_out_of_the_source_are_refused(
+    income: SourceLake, tmp_path: Path
+) -> None:
+    income.ran()
+    attic = tmp_path / "attic"
+    for place in (income.source / "attic", attic):
+        place.mkdir()
+        for file in income.source.glob("*_2019_*"):
+            moved = file.resolve().rename(place / file.name)
+            file.unlink(missing_ok=True)
+            file.symlink_to(moved)
+        if place != attic:
+            assert income.ran() == {}  # the same files under the same paths
+            assert income.ran(batches=["year=2019"], force=True) == {"year=2019": "forced"}
+            income.check()
+    refused = income.run_source()
+    assert (refused.state, refused.error["kind"]) == ("failed", "LinkRefused")
+    with pytest.raises(LinkRefused, match=rf"_2019_COUNTY.json.*leads out.*{attic}"):
+        income.lake.plan(NAME)
+    assert {row["year"] for row in income.rows(NAME)} == {2019, 2020}
 
 
 def test_columns_are_united_by_name_and_follow_the_files(income: SourceLake) -> None:
@@ -336,6 +359,56 @@ def test_care_forgets_no_batch_and_removes_no_list(income: SourceLake) -> None:
     assert query(income) == before
     assert income.ran() == {}
     assert [f for f in income.lake.fsck().findings if f.severity != "info"] == []
+    income.check()
+
+
+def test_a_batch_that_was_deleted_is_reported_and_only_written_again_if_asked_for(
+    income: SourceLake,
+) -> None:
+    income.put_values("CA+2_2021_COUNTY", 4)
+    income.ran()
+
+    def states() -> dict[str, tuple[str, int]]:
+        asked = 'SELECT batch, state, rows FROM shop.bronze."income$batches"'
+        rows = income.lake.query(asked).fetchall()
+        return {label: (state, count) for label, state, count in rows}
+
+    written = {
+        "year=2019": ("present", 6),
+        "year=2020": ("present", 6),
+        "year=2021": ("present", 1),
+    }
+    assert states() == written
+    income.lake.execute(f"DELETE FROM shop.{NAME} WHERE year = 2019")
+    (plan,) = income.lake.plan(NAME)
+    assert plan.source is not None
+    assert plan.source.due == ()
+    assert not any("missing" in warning for warning in plan.source.warnings)
+    assert any("year=2019 was deleted by the manual change" in note for note in plan.source.notes)
+    assert income.run_source().warnings == ()
+    lost = {"year=2019": ("deleted", 0), "year=2020": ("missing", 0), "year=2021": ("present", 1)}
+    income.lake.iceberg.load_table(income.table(NAME).parts).delete("year == 2020")
+    assert states() == lost
+    for _ in ("with the snapshots that tell it", "without them"):
+        (plan,) = income.lake.plan(NAME)
+        assert plan.source is not None
+        assert plan.source.reason == "all 3 batches are unchanged, 1 missing in the table"
+        (warning,) = (one for one in plan.source.warnings if "missing" in one)
+        assert "year=2020" in warning
+        record = income.run_source()
+        assert (record.batches, record.warnings) == ((), (warning,))
+        assert run_label(record) == "WARN"
+        assert states() == lost
+        income.lake.care(NAME, now=datetime.now(UTC) + timedelta(days=60))
+    assert income.snapshots(NAME) == 1
+    (plan,) = income.lake.plan(NAME, repair_gaps=True)
+    assert plan.source is not None
+    assert [(line.batch, line.reason) for line in plan.source.due] == [("year=2020", "gap")]
+    assert income.ran(repair_gaps=True) == {"year=2020": "gap"}
+    assert states() == {**written, "year=2019": ("deleted", 0)}
+    assert income.run_source(repair_gaps=True).warnings == ()
+    assert income.ran(batches=["year=2019"], force=True) == {"year=2019": "forced"}
+    assert states() == written
     income.check()
 
 

@@ -169,3 +169,13 @@ def test_a_dropped_table_is_made_anew_from_the_files_in_its_zone(shop: TestLake)
         == 3
     )
     assert shop.run_one("silver.orders").message.startswith("no ")
+
+
+def test_a_file_that_changed_no_row_waits_again_with_the_state_that_it_was_read_for(
+    shop: TestLake,
+) -> None:
+    first, _ = landed_twice(shop)
+    shop.land("orders", "3.csv", "id,v\n")
+    assert shop.run_one("silver.orders").message == "nothing changed"
+    undone = shop.lake.tables.rollback("orders", first, files="requeue")
+    assert [file.path.rpartition("/")[2] for file in undone.files] == ["2.csv", "3.csv"]

@@ -104,6 +104,10 @@ SAID: list[tuple[RunStep, str]] = [
         "run the gate known (warns)",
     ),
     (
+        steps.Rebase(TABLE),
+        "put the run's files on top of what others have appended to shop.silver.orders",
+    ),
+    (
         steps.Publish(TABLE, "main"),
         "publish shop.silver.orders: main moves, and readers see the new rows",
     ),

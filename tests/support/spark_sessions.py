@@ -8,12 +8,23 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lakebed.engines.spark import ALL_JARS, close_session, open_session
+from lakebed.engines.spark.jars.fetch import local_jars
 from lakebed.settings import Root, Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OpenSpark = Callable[[Settings, Root], "SparkSession"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def fetched_jars(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Fetches jars before the first test that needs any: a command that fetches them says so, and
+    so would print more on a fresh machine than on one that has been used.
+    """
+    if any(item.get_closest_marker("spark") for item in request.session.items):
+        root = Root.parse(tmp_path_factory.mktemp("no-lake"))
+        local_jars(Settings(), root, environment=os.environ, report=print, also=ALL_JARS)
 
 
 @pytest.fixture(scope="session")

@@ -11,10 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from lakebed.engines.files import FolderFiles
-from lakebed.errors import BadFiles, UsageError
+from lakebed.errors import BadFiles, LinkRefused, UsageError
 from lakebed.names import TableName
 from lakebed.ports import AddedFile
 from lakebed.settings import Root
+from lakebed.tables.adopting.listing import FolderListing
 from lakebed.tables.adopting.look import Adoption, look_at
 from lakebed.tables.adopting.place import folder_address, require_adoptable
 
@@ -234,3 +235,18 @@ def test_a_lake_in_a_bucket_takes_only_files_below_its_root_as_they_are() -> Non
     require_adoptable("s3://lake/shop/archive", root, [], rewrite=False)
     for place in ("/data/x", "s3://lake/archive", "s3://other/x"):
         require_adoptable(place, root, [], rewrite=True)
+
+
+def test_files_behind_links_are_adopted_once_and_links_out_of_the_folder_are_refused(
+    tmp_path: Path,
+) -> None:
+    files = FolderFiles(tmp_path)
+    files.write("data/a.parquet", b"1")
+    files.write("data/_store/b.parquet", b"2")
+    (tmp_path / "data" / "again.parquet").symlink_to("a.parquet")
+    (tmp_path / "data" / "b.parquet").symlink_to("_store/b.parquet")
+    listed = sorted(info.path for info in FolderListing(files, "data"))
+    assert listed == ["data/a.parquet", "data/b.parquet"]
+    (tmp_path / "data" / "moved.parquet").symlink_to(tmp_path / "moved.parquet")
+    with pytest.raises(LinkRefused, match=r"data/moved.parquet.*leads to nothing"):
+        list(FolderListing(files, "data"))

@@ -11,6 +11,7 @@ from lakebed.ports import (
     MAIN,
     RUN_ID,
     ConsumedFile,
+    Descent,
     FileState,
     FileStateChange,
     SetRef,
@@ -46,6 +47,7 @@ def a_table(
             "append",
             {RUN_ID: run_id(n)},
             schema=n,
+            sequence=n,
         )
         for n in numbers
     }
@@ -195,17 +197,38 @@ def test_the_way_forward_takes_the_files_again() -> None:
     assert plan.records.file_states == (undoing(2, state="taken"),)
 
 
-def test_of_runs_whose_snapshots_have_expired_the_time_decides() -> None:
+def test_of_runs_whose_snapshots_have_expired_the_recorded_descent_decides() -> None:
     table = a_table(log=[1, 2, 3, 4], kept={2, 4}, refs={"v2": 2})
-    plan = plan_rollback(
-        ORDERS,
-        table,
-        table.snapshots[2],
-        [a_file(n) for n in (1, 2, 3, 4)],
-        files="exclude",
-        by_tag=True,
-    )
+    ledger = [a_file(n) for n in (1, 2, 3, 4)]
+    line = [Descent("u", n, n - 1 or None, run_id(n)) for n in (1, 2, 3, 4)]
+    plan = plan_rollback(ORDERS, table, table.snapshots[2], ledger, line, files="exclude")
     assert plan.records.file_states == (undoing(3, 4, state="held"),)
+    # snapshot 3 was undone before 4 was made
+    parted = [*line[:3], Descent("u", 4, 2, run_id(4))]
+    waits = [a_file(1), a_file(2), a_file(3, "waiting"), a_file(4)]
+    plan = plan_rollback(ORDERS, table, table.snapshots[2], waits, parted, files="exclude")
+    assert plan.records.file_states == (undoing(4, state="held"),)
+
+
+def test_a_rollback_past_snapshots_that_expired_without_a_record_is_refused() -> None:
+    table = a_table(log=[1, 2, 3, 4, 5], kept={2, 4, 5}, refs={"v2": 2})
+    ledger = [a_file(n) for n in (1, 2, 3, 4, 5)]
+    with pytest.raises(UsageError, match="2 landing files at that point"):
+        plan_rollback(ORDERS, table, table.snapshots[2], ledger, files="exclude")
+    plan = plan_rollback(ORDERS, table, table.snapshots[4], ledger, files="exclude")
+    assert plan.records.file_states == (undoing(5, state="held"),)
+
+
+def test_the_file_of_a_run_that_changed_no_row_leaves_with_the_state_that_it_was_compared_with() -> (
+    None
+):
+    table = a_table(log=[1, 2, 3])
+    unchanged = replace(a_file(9), snapshot=2)
+    ledger = [a_file(1), a_file(2), unchanged, a_file(3)]
+    plan = plan_rollback(ORDERS, table, table.snapshots[2], ledger, files="requeue")
+    assert plan.files == (ledger[3],)
+    plan = plan_rollback(ORDERS, table, table.snapshots[1], ledger, files="requeue")
+    assert plan.files == tuple(ledger[1:])
 
 
 def test_a_state_that_was_never_published_is_refused_unless_it_is_tagged() -> None:

@@ -78,7 +78,7 @@ def test_a_worker_runs_commands_with_the_files_folder_and_exit_code_of_the_calle
                 assert receive(connection) == ({"accepted": True}, [])
                 answer = receive(connection)
             assert answer is not None
-            codes.append(answer[0]["exit"])
+            codes.append(answer[0]["code"])
     assert codes == [0, 2]
     assert out.read_text().startswith("lakebed ")
     assert str(tmp_path) in err.read_text()
@@ -91,7 +91,7 @@ def test_a_command_that_comes_while_a_worker_ends_is_taken_by_the_next(
     ask(place, "stop")
     message = command("--version", folder=tmp_path)
     with send_or_start(message, place, ABOUT, os.environ) as connection:
-        assert receive(connection) == ({"exit": 0}, [])
+        assert receive(connection) == ({"code": 0, "early": False}, [])
     assert started(place)["pid"] != first["pid"]
 
 

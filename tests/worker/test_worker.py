@@ -155,9 +155,13 @@ def test_nothing_that_a_run_leaves_in_spark_reaches_the_next(desk: Desk) -> None
 
 
 def test_a_pipeline_that_ends_its_process_does_not_end_the_worker(desk: Desk) -> None:
-    desk.pipeline("bronze.ending", "import os\n\ndef run(spark, context):\n    os._exit(3)\n")
     worker = desk.worker().pid
-    assert desk.run("run", "bronze.ending")[0] == 3
+    for exits_with, code in ((3, 3), (0, 1)):
+        source = f"import os\n\ndef run(spark, context):\n    os._exit({exits_with})\n"
+        desk.pipeline(f"bronze.ending_{code}", source)
+        ended, text = desk.run("run", f"bronze.ending_{code}")
+        assert ended == code
+        assert "ended before the command did" in text
     assert desk.wait_until_idle().pid == worker
     assert desk.run("run", "bronze.small")[0] == 0
 

@@ -24,7 +24,7 @@ def backup_services(fsck: FsckServices, stores: Stores, settings: Settings) -> B
         )
 
     database = LakeDatabaseArchive(stores.database)
-    return BackupServices(database, fsck, open_place)
+    return BackupServices(database, fsck, relocation_services(fsck, stores, settings), open_place)
 
 
 def relocation_services(

@@ -11,6 +11,7 @@ from lakebed.app.stores import Stores
 from lakebed.care import CareServices, Reaping, ZoneRules
 from lakebed.care.observer import LakeObserver
 from lakebed.care.pipeline_settings import ConfigFile, read_all_own_care
+from lakebed.care.removal.copies import remove_unneeded_copies
 from lakebed.engines.files import open_files
 from lakebed.errors import BadName, LakebedError
 from lakebed.landing import read_zone_spec, zone_folders
@@ -19,7 +20,6 @@ from lakebed.pipelines import RunServices
 from lakebed.pipelines.definition.load import list_folders
 from lakebed.pipelines.releases import fetch_content, reap_releases
 from lakebed.pipelines.running.heal import heal
-from lakebed.pipelines.running.ledger_copies import remove_old_copies
 from lakebed.ports import Files, Lease
 from lakebed.settings import DATA, IN_BUCKET, Root, Settings, logs_folder, staging_place
 
@@ -65,6 +65,7 @@ def care_services(
         logs=_log_places(root, settings, environment),
         staging=_staging_places(root, settings, environment),
         layouts=layouts,
+        scans=lambda: stores.scans,
         watch=watch,
     )
 
@@ -118,7 +119,9 @@ def _reap(stores: Stores, settings: Settings, now: datetime, dry_run: bool) -> R
     )
     names = ("drafts", "pipelines", "releases", "objects")
     before = now - timedelta(days=settings.care.events_max_age_days)
-    copies = remove_old_copies(stores.files, before=before, dry_run=dry_run)
+    copies = remove_unneeded_copies(
+        stores.files, stores.catalog, stores.records, before=before, dry_run=dry_run
+    )
     return Reaping(
         {name: getattr(reaped, name) for name in names} | {"copies": copies}, reaped.bytes
     )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lakebed.derived.layouts import Layouts
     from lakebed.engines.types import IcebergCatalog, SparkSession
     from lakebed.pipelines import RunServices
-    from lakebed.ports import Compute, ConsumedFile, WarmSpark
+    from lakebed.ports import Compute, ConsumedFile, MovedFile, WarmSpark
     from lakebed.query.queries import Queries
     from lakebed.query.results.log import QueryLog
     from lakebed.tables.migration.services import MigrationServices
@@ -64,15 +64,31 @@ class Connections:
     @cached_property
     def stores(self) -> Stores:
         """Files, catalog and state."""
+        return self._open_stores()
+
+    def _open_stores(self, *, strict: bool = True) -> Stores:
+        """Without `strict`, whatever database it is: for those who make it the lake's own."""
         stores = open_stores(self.settings, self.root, cache=cache_folder(self._environment))
-        stores.database.prepare()
+        stores.ownership.open(strict=strict)
         return stores
+
+    def _accept_database(self) -> None:
+        """Open the stores even if the database is not the lake's yet."""
+        if "stores" not in self.__dict__:
+            self.__dict__["stores"] = self._open_stores(strict=False)
 
     # -- services
 
     @cached_property
     def _placement(self) -> TablePlacement:
-        return TablePlacement(self.root, self.settings, self.stores.catalog, self.stores.files)
+        stores = self.stores
+        return TablePlacement(
+            self.root,
+            self.settings,
+            stores.catalog,
+            stores.files,
+            require_owner=stores.ownership.require,
+        )
 
     @cached_property
     def _table_services(self) -> TableServices:
@@ -111,10 +127,12 @@ class Connections:
             watch=self.watch,
         )
 
-    def _requeue(self, files: "Sequence[ConsumedFile]") -> None:
+    def _requeue(
+        self, files: "Sequence[ConsumedFile]", on_move: "Callable[[MovedFile], object]"
+    ) -> None:
         from lakebed.landing import requeue_files
 
-        requeue_files(files, self.stores.files, self.stores.records)
+        requeue_files(files, self.stores.files, self.stores.records, on_move=on_move)
 
     def _keys_of(self, table: TableName) -> tuple[str, ...]:
         from lakebed.pipelines import Pipelines

@@ -48,8 +48,8 @@ def _write_lake(root: Root, settings: Settings, text: str, starter: Mapping[str,
     stores = open_stores(settings, root)
     _require_no_lake(stores.files, root)
     stores.files.probe()
+    stores.ownership.claim_new()
     stores.files.write(f"{DATA}/README", _KEEP_OUT.encode())
-    stores.database.prepare()
     for path, data in starter.items():
         stores.files.write(path, data)
     try:

@@ -10,7 +10,10 @@ from typing import Literal
 
 from lakebed.app.lake import Lake
 from lakebed.errors import LakebedError
+from lakebed.names import TableName
+from lakebed.ports import Pointer, TableMetadata
 from lakebed.settings import Root, Settings, cache_folder, masked
+from lakebed.tables import former_root
 
 State = Literal["ok", "warning", "problem"]
 
@@ -42,6 +45,7 @@ def examine(lake: Lake | None, environment: Mapping[str, str]) -> tuple[DoctorFi
         *([] if settings.spark.is_local else [_guarded("spark", lambda: _spark(lake))]),
         _guarded("files", lambda: _files(lake)),
         _guarded("catalog", lambda: _catalog(lake)),
+        _guarded("identity", lambda: _identity(lake)),
         _guarded("tables", lambda: _tables(lake)),
     )
 
@@ -128,6 +132,18 @@ def _catalog(lake: Lake) -> DoctorFinding:
     )
 
 
+def _identity(lake: Lake) -> DoctorFinding:
+    """Whether the lake can be written to with this database; makes no identity."""
+    ownership = lake.stores.ownership
+    seen = ownership.look()
+    if seen.owner is None:
+        return DoctorFinding("identity", "ok", detail="none yet: the first write makes one")
+    ownership.require_no_other(seen)
+    version = f"format {seen.root.format}" if seen.root else ""
+    lake_id = f"lake {seen.owner.id}, generation {seen.owner.generation}"
+    return DoctorFinding("identity", "ok", version, f"{lake_id}: owned by this database")
+
+
 def _tables(lake: Lake) -> DoctorFinding:
     pointers = lake.stores.catalog.pointers()
     elsewhere = [
@@ -143,10 +159,28 @@ def _tables(lake: Lake) -> DoctorFinding:
             ),
             fix="If the lake was moved: lakebed relocate",
         )
-    lake.stores.catalog.metadata(pointers.values())
+    metadata = lake.stores.catalog.metadata(pointers.values())
+    if moved := _written_elsewhere(lake, pointers, metadata):
+        return DoctorFinding(
+            "tables",
+            "problem",
+            detail=f"{len(moved)} of {len(pointers)} tables name files at {moved[0]}",
+            fix=f"If the lake was copied or moved: lakebed relocate --from {moved[0]}",
+        )
     return DoctorFinding(
         "tables", "ok", detail=f"the metadata of {len(pointers)} tables can be read"
     )
+
+
+def _written_elsewhere(
+    lake: Lake, pointers: Mapping[TableName, Pointer], metadata: Mapping[TableName, TableMetadata]
+) -> list[str]:
+    """Where the lake was when tables were written whose metadata files are here; one for each."""
+    if lake.stores.catalog.owns_files:
+        return []
+    path_of = lake.stores.files.path_of
+    roots = (former_root(pointers[table].location, metadata[table], path_of) for table in metadata)
+    return [root for root in roots if root]
 
 
 def _no_lake() -> DoctorFinding:

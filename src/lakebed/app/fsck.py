@@ -1,7 +1,6 @@
 """`care.fsck` wired to the lake's stores, pipelines and releases."""
 
 from collections.abc import Iterator
-from functools import partial
 
 from lakebed.app.connections import process_name
 from lakebed.app.stores import Stores
@@ -9,7 +8,6 @@ from lakebed.care.fsck import FsckServices, PipelineInventory, Report, StoredCon
 from lakebed.engines.iceberg import DatabaseCatalog
 from lakebed.names import TableName
 from lakebed.pipelines import RunServices
-from lakebed.pipelines.running.ledger_copies import restore_ledger
 from lakebed.ports import PointerRows
 from lakebed.settings import Root, Settings
 from lakebed.tables import Tables
@@ -41,7 +39,6 @@ def fsck_services(
         DatabaseAudit(stores.database),
         IcebergInspection(root, stores.files, settings.files, properties=properties),
         heal=lambda table: _heal(table, tables, runs),
-        restore_ledger=partial(restore_ledger, stores.files, stores.catalog, stores.records),
         holder=process_name(),
         limit=settings.lease.limit_seconds,
         pointer_rows=_pointer_rows(stores, settings),

@@ -267,6 +267,7 @@ class Lake(LakeUpkeep):
         end: "RangeBound | None" = None,
         chunk: str | int | None = None,
         force: bool = False,
+        repair_gaps: bool = False,
         vars: Mapping[str, Any] | None = None,
         released: bool = False,
     ) -> "tuple[RunPlan, ...]":
@@ -287,6 +288,7 @@ class Lake(LakeUpkeep):
             end=range_text(end),
             chunk=range_text(chunk),
             force=force,
+            repair_gaps=repair_gaps,
             vars=given,
             released=released,
         )
@@ -303,6 +305,7 @@ class Lake(LakeUpkeep):
         end: "RangeBound | None" = None,
         chunk: str | int | None = None,
         force: bool = False,
+        repair_gaps: bool = False,
         vars: Mapping[str, Any] | None = None,
         released: bool = False,
         together: bool = False,
@@ -316,7 +319,8 @@ class Lake(LakeUpkeep):
         Each table is published as its gates pass.
 
         `full_refresh` rebuilds tables from all files, archived ones too; `batches` of a source, as
-        in `year=2020`, are all that runs, and with `force` they run even if they are unchanged.
+        in `year=2020`, are all that runs, and with `force` they run even if they are unchanged;
+        `repair_gaps` writes those again that other programs have removed from the table.
         `start` and `end` (exclusive) backfill a range of a table, `chunk` by chunk (`month`, or a
         count of integers), each published by itself; a backfill that was interrupted goes on where
         it was, unless `force` is given. `vars` are for templates;
@@ -336,6 +340,7 @@ class Lake(LakeUpkeep):
             end=range_text(end),
             chunk=range_text(chunk),
             force=force,
+            repair_gaps=repair_gaps,
             vars=vars or {},
             released=released,
             together=together,

@@ -132,7 +132,15 @@ class LakeEngines:
         if part == "batches":
             from lakebed.engines.arrow.batches import batch_rows
 
-            return batch_rows(self._stores.files, pinned.metadata, pinned.snapshot_id)
+            stores = self._stores
+            return batch_rows(
+                stores.files,
+                lambda: stores.scans,
+                stores.records,
+                pinned.pointer,
+                pinned.metadata,
+                pinned.snapshot_id,
+            )
         from lakebed.engines.iceberg import file_properties
         from lakebed.engines.iceberg.scan.metadata_tables import metadata_rows
 

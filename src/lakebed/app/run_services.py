@@ -49,6 +49,7 @@ def open_run_services(
         own_spark=own_spark,
         elsewhere=partial(_elsewhere, settings, root),
         layouts=layouts,
+        scans=lambda: stores.scans,
     )
 
 

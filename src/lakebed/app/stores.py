@@ -20,6 +20,7 @@ from lakebed.ports import (
     SnapshotWriter,
 )
 from lakebed.settings import DATABASE_FILE, PostgresCatalog, RestCatalog, Root, Settings
+from lakebed.tables.ownership import OwnedFiles, OwnedLeases, Ownership
 
 if TYPE_CHECKING:
     from lakebed.engines.database import Database
@@ -37,6 +38,7 @@ class Stores:
     events: Events
     releases: Releases
     care: CareLog
+    ownership: Ownership
     _reach: Callable[[], ReachableFiles]
     _scans: Callable[[], Scans]
     _snapshots: Callable[[], SnapshotWriter]
@@ -65,23 +67,28 @@ def open_stores(settings: Settings, root: Root, *, cache: Path | None = None) ->
     from lakebed.engines.database import (
         DatabaseCareLog,
         DatabaseEvents,
+        DatabaseIdentity,
         DatabaseLeases,
         DatabaseRecords,
         DatabaseReleases,
     )
 
-    files = open_files(root, settings.files)
+    everyones = open_files(root, settings.files)
     database = _database(settings, root)
+    ownership = Ownership(root, everyones, DatabaseIdentity(database), lambda: catalog)
+    database.before_writing = ownership.require_database
+    files = OwnedFiles(everyones, ownership)
     catalog = _catalog(settings, root, files, database)
     return Stores(
         files,
         database,
         catalog,
-        DatabaseLeases(database),
+        OwnedLeases(DatabaseLeases(database), ownership),
         DatabaseRecords(database),
         DatabaseEvents(database),
         DatabaseReleases(database),
         DatabaseCareLog(database),
+        ownership,
         partial(_reach, settings, root),
         partial(_scans, settings, root, files, cache),
         partial(_snapshots, settings),

@@ -1,6 +1,7 @@
-"""The verbs of a lake that keep it healthy: care, fsck, backup, restore, relocate."""
+"""The verbs of a lake that keep it healthy: care, fsck, backup, restore, relocate, takeover."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from lakebed.care.relocation import RelocationReport
     from lakebed.care.settings_view import CareView
     from lakebed.ports import CareEntry
+    from lakebed.tables.ownership import Takeover
 
 
 class LakeUpkeep(Connections):
@@ -69,7 +71,9 @@ class LakeUpkeep(Connections):
         """Register every table that is not in the catalog, by its newest metadata file."""
         from lakebed.care.fsck import rebuild_catalog
 
-        return rebuild_catalog(self._fsck_services(report))
+        self._accept_database()
+        with self.stores.ownership.filling():
+            return rebuild_catalog(self._fsck_services(report))
 
     def backup(self, destination: str) -> "BackupReport":
         """Write catalog and state, as of one moment, to a file, or to a new file in a folder;
@@ -90,8 +94,13 @@ class LakeUpkeep(Connections):
         from lakebed.app.backup import backup_services
         from lakebed.care.backup import restore_backup
 
+        self._accept_database()
         services = backup_services(self._fsck_services(report), self.stores, self.settings)
-        return restore_backup(services, source, force=force, newest=newest)
+        ownership = self.stores.ownership
+        # `newest` relocates the tables of a copied or moved lake
+        relocating = ownership.relocating(moved=False, dry_run=False) if newest else nullcontext()
+        with ownership.filling(), relocating:
+            return restore_backup(services, source, force=force, newest=newest)
 
     def relocate(
         self,
@@ -99,16 +108,31 @@ class LakeUpkeep(Connections):
         origin: str | None = None,
         dry_run: bool = False,
         skip_damaged: bool = False,
+        moved: bool = False,
         report: Report = quiet,
     ) -> "RelocationReport":
-        """Point tables at where they are, after the lake was moved from `origin`, which is found
-        unless given.
+        """Point tables at where they are, after the lake was copied or moved from `origin`, which
+        is found unless given.
+
+        The lake gets an id of its own, unless it was `moved`, and is no longer where it was.
         """
         from lakebed.app.backup import relocation_services
-        from lakebed.care.relocation import relocate
+        from lakebed.care.relocation import RelocationReport, relocate
 
+        self._accept_database()
         services = relocation_services(self._fsck_services(report), self.stores, self.settings)
-        return relocate(services, origin=origin, dry_run=dry_run, skip_damaged=skip_damaged)
+        with self.stores.ownership.relocating(moved=moved, dry_run=dry_run) as is_away:
+            if is_away and self.stores.catalog.owns_files:  # it places tables itself
+                return RelocationReport(origin="", root=str(self.root), tables=())
+            return relocate(services, origin=origin, dry_run=dry_run, skip_damaged=skip_damaged)
+
+    def takeover(self) -> "Takeover":
+        """Make this lake's database its owner, after a backup or dump was restored into it.
+
+        Every other database, and every process that is open on one, can only read from then on.
+        """
+        self._accept_database()
+        return self.stores.ownership.take_over()
 
     def _fsck_services(self, report: Report = quiet) -> "FsckServices":
         from lakebed.app.fsck import fsck_services

@@ -10,7 +10,7 @@ from lakebed.batches.advice import sized
 from lakebed.batches.finding import FoundBatch
 from lakebed.batches.state import BatchState, BatchStates
 
-Reason = Literal["new", "changed", "settings", "forced", "gone", "backfill"]
+Reason = Literal["new", "changed", "settings", "forced", "gap", "gone", "backfill"]
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,11 @@ def decide_batches(
     config: str,
     only: Collection[str] = (),
     force: bool = False,
+    gaps: Collection[str] = (),
 ) -> BatchDecision:
-    """What a run has to do. `only` are labels; without any, all batches are meant."""
+    """What a run has to do. `only` are labels; without any, all batches are meant. `gaps` are those
+    to be written again because the table has lost them.
+    """
     due: list[DueBatch] = []
     unchanged, seen = 0, set[str]()
     for batch in found:
@@ -81,7 +84,8 @@ def decide_batches(
         if only and batch.label not in only:
             continue
         known = states.batches.get(batch.label)
-        if reason := _reason(batch, known, config=config, force=force):
+        repair = batch.label in gaps
+        if reason := _reason(batch, known, config=config, force=force, repair=repair):
             due.append(DueBatch(batch.label, reason, batch, known))
         else:
             unchanged += 1
@@ -90,7 +94,7 @@ def decide_batches(
 
 
 def _reason(
-    batch: FoundBatch, known: BatchState | None, *, config: str, force: bool
+    batch: FoundBatch, known: BatchState | None, *, config: str, force: bool, repair: bool
 ) -> Reason | None:
     if known is None:
         return "new"
@@ -98,7 +102,9 @@ def _reason(
         return "changed"
     if known.config != config:
         return "settings"
-    return "forced" if force else None
+    if force:
+        return "forced"
+    return "gap" if repair else None
 
 
 def _gone(

@@ -14,8 +14,8 @@ from lakebed.batches.keys import BatchKey, KeyValues, in_order, label, values_of
 from lakebed.batches.pattern import SourcePattern
 from lakebed.batches.refused_paths import BadBatchKey, BadBatchKeys, is_own
 from lakebed.batches.sorting import Entry, read_entry, sorted_entries, write_entry
-from lakebed.errors import BadFiles
-from lakebed.ports import FileInfo, Files
+from lakebed.errors import BadFiles, LinkRefused
+from lakebed.ports import FileInfo, Files, StrayLink
 
 MOST_BATCHES = 100_000  # a batch is a commit: more would take days
 _KNOWN = 10_000  # labels that are remembered: most files are of the same few batches
@@ -88,6 +88,21 @@ class BatchSource:
     keys: tuple[BatchKey, ...]
     loose: SourcePattern | None = None  # matches also where a value is of the wrong type
 
+    def may_hold(self, path: str) -> bool:
+        """Whether a path, or one below it, may be of this source."""
+        return (self.loose or self.pattern).may_hold(path)
+
+    def is_double(self, file: FileInfo) -> bool:
+        """Whether a symbolic link has led to a file that is in the same batch under its own
+        path.
+        """
+        if not file.target:
+            return False
+        try:
+            return self.values(file.target) == self.values(file.path)
+        except ValueError:  # a file of no batch
+            return False
+
     @cached_property
     def _wanted(self) -> frozenset[str]:
         return frozenset(key.name for key in self.keys)
@@ -119,6 +134,9 @@ def found_batches(
 ) -> Iterator[FoundBatches]:
     """The batches of a source, complete before the block begins; the listing is gone after it.
 
+    `LinkRefused` for a symbolic link that leads out of the source's folder, where files of it may
+    be: a batch whose folder was moved away must not be taken for gone.
+
     `lake` is where the lake's root is among the files: what it keeps itself is no source.
     """
     bad = BadBatchKeys()
@@ -138,8 +156,13 @@ def _listed(
     files: Files, source: BatchSource, lake: str | None, bad: BadBatchKeys
 ) -> Iterator[Entry]:
     known: dict[KeyValues, str] = {}
-    for file in files.walk(source.pattern.folder):
-        if lake is not None and is_own(file.path, lake=lake):
+
+    def refuse(link: StrayLink) -> None:
+        if source.may_hold(link.path) or source.pattern.folder == link.path:
+            raise LinkRefused(link.path, f"{link.fault}: to {link.target}")
+
+    for file in files.follow(source.pattern.folder, stray=refuse):
+        if (lake is not None and is_own(file.path, lake=lake)) or source.is_double(file):
             continue
         try:
             values = source.values(file.path)
@@ -151,16 +174,21 @@ def _listed(
         if values not in known:
             known = known if len(known) < _KNOWN else {}
             known[values] = label(source.keys, values)
-        yield (known[values], file.path, file.size, file.etag, file.modified.timestamp())
+        modified = file.modified.timestamp()
+        yield (known[values], file.path, file.size, file.etag, modified, file.target)
 
 
 def _batch(
     name: str, entries: Iterator[Entry], source: BatchSource, lines: IO[bytes]
 ) -> FoundBatch:
     offset, count, size, newest, path = lines.tell(), 0, 0, 0.0, ""
-    digest = hashlib.sha256()
+    digest, targets = hashlib.sha256(), set[str]()
     for entry in entries:
-        _, path, length, etag, at = _columns(entry)
+        _, path, length, etag, at, target = _columns(entry)
+        if target in targets:  # two links to one file
+            continue
+        if target:
+            targets.add(target)
         digest.update(f"{path}\0{length}\0{etag}\n".encode(errors="surrogatepass"))
         write_entry(entry, lines)
         count, size, newest = count + 1, size + length, max(newest, at)
@@ -169,9 +197,9 @@ def _batch(
     return FoundBatch(name, values, count, size, digest.hexdigest(), modified, offset)
 
 
-def _columns(entry: Entry) -> tuple[str, str, int, str, float]:
-    label_, path, size, etag, at = entry
-    return str(label_), str(path), int(size), str(etag), float(at)
+def _columns(entry: Entry) -> tuple[str, str, int, str, float, str]:
+    label_, path, size, etag, at, target = entry
+    return str(label_), str(path), int(size), str(etag), float(at), str(target)
 
 
 def distinct_values(
@@ -191,8 +219,8 @@ def distinct_values(
 
 
 def _file(entry: Entry) -> FileInfo:
-    _, path, size, etag, at = _columns(entry)
-    return FileInfo(path, size, etag, datetime.fromtimestamp(at, UTC))
+    _, path, size, etag, at, target = _columns(entry)
+    return FileInfo(path, size, etag, datetime.fromtimestamp(at, UTC), target)
 
 
 def _too_many(count: int, source: BatchSource) -> BadFiles:

@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote
 
 from lakebed.batches.pattern import NULL_PART
 from lakebed.names import spark_identifier
-from lakebed.types import INTEGER_BITS, STRING, ColumnType, Primitive
+from lakebed.types import INTEGER_BITS, STRING, ColumnType, Primitive, fitted
 
 KeyValue = str | int | bool | date | Decimal | None
 KeyValues = tuple[KeyValue, ...]
@@ -71,14 +71,11 @@ def _integer(text: str, bits: int) -> int:
 
 
 def _decimal(text: str, type_: ColumnType) -> Decimal:
-    found = Decimal(text)
     digits, scale = type_.numbers if isinstance(type_, Primitive) else (38, 0)
-    if not found.is_finite() or abs(found) >= Decimal(10) ** (digits - scale):
+    value = fitted(Decimal(text), digits, scale)
+    if value is None:
         raise ValueError(text)
-    rounded = found.quantize(Decimal(1).scaleb(-scale))
-    if rounded != found:
-        raise ValueError(text)
-    return rounded + 0  # -0.00 is 0.00
+    return value
 
 
 def label(keys: Sequence[BatchKey], values: KeyValues) -> str:

@@ -41,6 +41,7 @@ class SourcePattern:
     folder: str  # is listed: everything that matches is below it
     captured: tuple[Captured, ...]
     expression: str  # matches a whole path; Python and Java read it alike
+    beginning: str = ".*"  # matches a path, and each folder on the way to it
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -60,6 +61,13 @@ class SourcePattern:
             for one in self.captured
             if wanted is None or one.name in wanted
         }
+
+    def may_hold(self, path: str) -> bool:
+        """Whether a path, or one below it, may match."""
+        return bool(
+            re.fullmatch(self.beginning, path, re.DOTALL)
+            and not _HIDDEN.search(path, len(self.folder))
+        )
 
     @cached_property
     def _compiled(self) -> re.Pattern[str]:
@@ -82,7 +90,14 @@ def parse_pattern(text: str, *, values: Mapping[str, str] | None = None) -> Sour
     folder = "/".join(parts[:fixed])
     reader = _Reader(values or {})
     pieces = [reader.part(part) for part in parts]
-    return SourcePattern(text, store, folder, tuple(reader.captured), _joined(pieces, parts))
+    return SourcePattern(
+        text,
+        store,
+        folder,
+        tuple(reader.captured),
+        expression=_joined(pieces, parts),
+        beginning=_beginning(pieces, parts),
+    )
 
 
 def _split_store(text: str) -> tuple[str, str]:
@@ -151,3 +166,12 @@ def _value(text: str, *, hive: bool) -> str | None:
     if hive and text == NULL_PART:
         return None
     return unquote(text, errors="strict") if hive else text
+
+
+def _beginning(pieces: list[str], parts: list[str]) -> str:
+    """The expression of a path and of the folders on the way to it."""
+    whole = ""
+    for piece, part in reversed(list(zip(pieces, parts, strict=True))):
+        further = f"(?:/{whole})?" if whole else ""
+        whole = ".*" if part == "**" else f"{piece}{further}"
+    return whole

@@ -16,6 +16,7 @@ from lakebed.ports import MAIN, Snapshot, TableMetadata
 BATCH = "lakebed.batch"  # summary key: the batch that the snapshot replaces, as JSON, or several
 # below the root, in the folder of the table that was written
 _SIDECAR = re.compile(r"(?!\.data/)[^/]+(?:/[^/]+)*/metadata/batches/[0-9a-f]{64}\.json\.gz")
+OTHERS = "others"
 CHECKPOINT = "lakebed.batches"  # property: the state at a snapshot whose ancestors have expired
 
 
@@ -33,6 +34,9 @@ class BatchState:
     at: datetime | None = None  # when it was committed
     snapshot: int | None = None
     file_list: str = ""  # path of the sidecar with its files
+    # of a batch that had no rows any more when a checkpoint was written: who had removed them, the
+    # run id of a manual change or `OTHERS`
+    removed_by: str = ""
 
     @property
     def is_gone(self) -> bool:

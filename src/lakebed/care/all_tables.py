@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from lakebed.errors import BadName, DamagedTable, LakebedError, PathUnresolved, PointsElsewhere
 from lakebed.names import TableName
@@ -127,7 +127,8 @@ class Stocktaking:
                 frozenset(map(self._folder, rows)) - {""} for rows in (foreign, views)
             )
             found = Stock(members, foreign, theirs, viewed, self._adopted(members))
-            return replace(found, in_the_way=self._astray([*found.rows, *views], found.folders))
+            astray = self._astray([*found.rows, *views], found.folders)
+            return replace(found, in_the_way=astray or self._written_elsewhere(members))
         except PathUnresolved as error:
             return Stock(members, foreign, in_the_way=error)
 
@@ -180,6 +181,23 @@ class Stocktaking:
             self._strays.error_for(str(row.table), row.location, taken=taken) for row in outside
         )
         return next((one for one in found if one), None)
+
+    def _written_elsewhere(self, members: Iterable[Member]) -> PointsElsewhere | None:
+        """The error for a table whose metadata file is here, but names the folder of another
+        place.
+        """
+        if self._catalog.owns_files:
+            return None
+        for member in members:
+            pointer, metadata = member.pointer, member.metadata
+            path_of = partial(self._path, row=pointer)
+            if metadata and (
+                error := self._strays.error_in(
+                    str(pointer.table), pointer.location, metadata, path_of=path_of
+                )
+            ):
+                return error
+        return None
 
 
 def path_below(files: Files, location: str, row: Pointer | ForeignTable) -> str | None:

@@ -10,7 +10,7 @@ from lakebed.errors import RunFailed
 from lakebed.names import CATALOG, TableName, new_run_id, spark_identifier
 from lakebed.ports import Event, ReachableFile, Snapshot, TableMetadata
 from lakebed.settings import TableCare
-from lakebed.tables import HeldLease
+from lakebed.tables import HeldLease, settle_times
 from lakebed.work import OnProgress
 
 SMALL = 0.75  # of the target, as Iceberg itself has it
@@ -129,6 +129,12 @@ def compact(
     on_progress: OnProgress,
 ) -> Done:
     """Let Spark rewrite, and record an event for followers of the table."""
+    settle_times(
+        services.catalog,
+        step.table,
+        now=services.leases.store_time(),
+        leases=[held.require()],
+    )
     before = _head(step.table, services)
     text = (
         rewrite_files(step.table, target=step.target, sort=step.sort, deletes=_has_deletes(before))

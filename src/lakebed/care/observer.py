@@ -6,6 +6,7 @@ from lakebed.care.all_tables import Stock, Stocktaking
 from lakebed.care.removal.reachable import Look, Reachable
 from lakebed.ports import Catalog, Files, ReachableFiles
 from lakebed.settings import Root
+from lakebed.tables import MovedTables
 
 _LOOKS = 5  # runs create and remove hidden tables all the time
 
@@ -14,7 +15,9 @@ class LakeObserver:
     """Remembers what it has read for the length of one care."""
 
     def __init__(self, root: Root, files: Files, catalog: Catalog, reach: ReachableFiles) -> None:
-        self.reachable = Reachable(files, reach)
+        # a catalog that owns files places tables where it likes
+        moved = None if catalog.owns_files else MovedTables(files, root)
+        self.reachable = Reachable(files, reach, moved)
         self._stocktaking = Stocktaking(catalog, files, root)
 
     def take_stock(self) -> Stock:

@@ -32,7 +32,7 @@ from lakebed.care.steps import (
     RemoveOrphans,
 )
 from lakebed.care.survey import LakeSurvey
-from lakebed.derived.identity import KIND
+from lakebed.derived.identity import KIND, unknown_kind
 from lakebed.names import TableName, run_of_branch, run_of_hidden
 from lakebed.ports import SOURCE_UUID
 from lakebed.settings import SAFE_DAYS, CareSettings, TableCare
@@ -100,6 +100,10 @@ def _of_table(
         yield from _leftovers(table, member, seen, now)
         return
     rules = seen.rules[table]
+    if table.derived and (kind := unknown_kind(member.metadata)):
+        why = f"a newer Lakebed has derived it, as {kind}: this version leaves it alone"
+        yield LeaveAlone(table=table, waiting="drop_leftovers", why=why)
+        return
     if _is_abandoned(table, member, seen, now):
         why = "the table that it was computed from was purged"
         yield DropLeftovers(table=table, hidden=table, why=why)

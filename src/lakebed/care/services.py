@@ -20,6 +20,7 @@ from lakebed.ports import (
     Leases,
     ReachableFiles,
     Records,
+    Scans,
     SnapshotProtection,
 )
 from lakebed.settings import Root, Settings, TableCare
@@ -74,6 +75,7 @@ class CareServices:
     # places of payloads and scratch files
     staging: Mapping[str, Files] = field(default_factory=dict)
     layouts: Callable[[], Layouts] | None = None
+    scans: Callable[[], Scans] | None = None
     # how far Spark is
     watch: Callable[[OnProgress], AbstractContextManager[None]] = lambda _: nullcontext()
 

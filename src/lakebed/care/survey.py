@@ -16,6 +16,7 @@ from lakebed.care.removal.orphans import (
     count_orphans,
     lease_names,
     list_warehouses,
+    lost_catalog_reason,
     old_files,
     orphans_before,
 )
@@ -221,8 +222,8 @@ def _look_for_orphans(services: CareServices, *, now: datetime) -> tuple[Stock, 
     before = orphans_before(services.settings.care.orphan_file_max_age_days, now=now)
     with old_files(list_warehouses(services.files), before=before) as listed:
         look = services.observer.look()
-        if look.refused:
-            return look.stock, OrphanLook(refused=look.refused)
+        if refused := look.refused or lost_catalog_reason(listed, look.stock):
+            return look.stock, OrphanLook(refused=refused)
         return look.stock, OrphanLook(count_orphans(listed, look, awaited_files(services.files)))
 
 

@@ -1,13 +1,17 @@
-"""Commands that back up, restore and move a lake: backup, restore, relocate."""
+"""Commands that back up, restore and move a lake: backup, restore, relocate, takeover."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lakebed.cli.output.formats import format_count, format_size
+from lakebed.cli.output.landing import ledger_summary, show_ledger
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import command
-from lakebed.presentation.lake import backup_json, relocated_json, restored_json
+from lakebed.presentation.lake import backup_json, relocated_json, restored_json, takeover_json
+
+if TYPE_CHECKING:
+    from lakebed.care.backup import RestoreReport
 
 
 def add_to(app: typer.Typer) -> None:
@@ -15,6 +19,7 @@ def add_to(app: typer.Typer) -> None:
     command(app, "backup", examples=_BACKUP)(backup)
     command(app, "restore", examples=_RESTORE)(restore)
     command(app, "relocate", examples=_RELOCATE)(relocate)
+    command(app, "takeover", examples=_TAKEOVER)(takeover)
 
 
 _BACKUP = """
@@ -78,20 +83,33 @@ def restore(
                 "tables are as of the backup; to keep the newer commits: lakebed restore BACKUP"
                 " --force --newest"
             )
+        if restored.moved:
+            screen.say(f"the lake was at {restored.root} then; {_after_move(restored)}")
         if restored.unknown:
             screen.say(
                 f"tables created since: {', '.join(restored.unknown)}; next: lakebed fsck"
                 " --rebuild-catalog"
             )
-        if restored.moved:
-            screen.say(f"the lake was at {restored.root} then; next: lakebed relocate")
+        if restored.repointed:
+            show_ledger(screen, restored.ledger)
+            screen.say(
+                f"{ledger_summary(restored.ledger)}; not restored: records of runs and events since"
+                " the backup"
+            )
 
     screen.show(restored_json(restored), text)
+
+
+def _after_move(restored: "RestoreReport") -> str:
+    if restored.repointed:
+        return "its tables point to their files here now"
+    return f"next: lakebed relocate --from {restored.root}"
 
 
 _RELOCATE = """
 lakebed relocate --dry-run
 lakebed relocate
+lakebed relocate --moved
 lakebed relocate --from /old/place/shop-lake
 """
 
@@ -110,11 +128,22 @@ def relocate(
     skip_damaged: Annotated[
         bool, typer.Option("--skip-damaged", help="Skip tables whose metadata cannot be read.")
     ] = False,
+    was_moved: Annotated[
+        bool,
+        typer.Option(
+            "--moved",
+            help="The lake is no longer where it was, and keeps its id. Default: it is a copy.",
+        ),
+    ] = False,
 ) -> None:
-    """Make tables point to their files again after the lake's folder or bucket was moved."""
+    """Make a copied or moved lake a lake of its own: its tables point to their files again."""
     with screen.spinner("rewriting metadata"):
         moved = screen.lake.relocate(
-            origin=origin, dry_run=dry_run, skip_damaged=skip_damaged, report=screen.progress
+            origin=origin,
+            dry_run=dry_run,
+            skip_damaged=skip_damaged,
+            moved=was_moved,
+            report=screen.progress,
         )
 
     def text() -> None:
@@ -128,9 +157,29 @@ def relocate(
                 f"{table.name} ({table.kind}): {format_count(table.files)} metadata files"
                 f" {would}rewritten"
             )
+        if any(table.kind == "unregistered" for table in moved.tables):
+            screen.say("not all are in the catalog; next: lakebed fsck --rebuild-catalog")
         for name in moved.lost:
             screen.say(f"{name}: skipped, its metadata cannot be read")
         for name in moved.left:
             screen.say(f"{name}: left alone, it is outside of the lake")
 
     screen.show(relocated_json(moved), text)
+
+
+_TAKEOVER = """
+lakebed takeover
+"""
+
+
+def takeover(screen: Screen) -> None:
+    """Make this database the lake's owner; any other can only read from then on."""
+    done = screen.lake.takeover()
+
+    def text() -> None:
+        lake = f"the lake {done.now.id}, generation {done.now.generation}"
+        screen.say(f"{screen.lake.stores.database.where} owns {lake}")
+        if done.before:
+            screen.say("processes with any other database can read, and no longer write")
+
+    screen.show(takeover_json(done), text)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lakebed.cli.output.formats import format_count, format_size
+from lakebed.cli.output.landing import ledger_summary, show_ledger
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import Styled
 from lakebed.cli.parsing.command import command
@@ -103,10 +104,13 @@ def _rebuild(screen: Screen) -> None:
             screen.say(f"registered {name} from {location}")
         for location, why in rebuilt.skipped.items():
             screen.say(f"skipped {location}: {why}")
-        count = format_count(len(rebuilt.tables))
+        show_ledger(screen, rebuilt.ledger)
         screen.say(
-            f"{count} tables registered; metadata files do not say which landing files and runs"
-            " they came from"
+            f"{format_count(len(rebuilt.tables))} tables registered;"
+            f" {ledger_summary(rebuilt.ledger)}; not restored: records of runs, events, releases,"
+            " views and which tables were dropped"
         )
 
     screen.show(rebuilt_json(rebuilt), text)
+    if rebuilt.elsewhere:
+        raise typer.Exit(1)

@@ -38,6 +38,7 @@ from lakebed.cli.sql import command as sql
 from lakebed.cli.table import followers
 from lakebed.cli.table import noun as table
 from lakebed.cli.worker import command as worker
+from lakebed.engines.worker.end_report import report_end
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -92,5 +93,8 @@ def main() -> None:
     load_help(sys.argv[1:])
     try:
         app(prog_name="lakebed")
+    except SystemExit as ended:
+        report_end(ended.code)
+        raise
     finally:
         gc.freeze()

@@ -17,6 +17,7 @@ from lakebed.cli.parsing.options import (
     ForceOption,
     FullRefreshOption,
     ReleasedOption,
+    RepairGapsOption,
     SelectOption,
     SelectorsArgument,
     StartOption,
@@ -30,7 +31,10 @@ from lakebed.presentation.plan import plan_json
 from lakebed.presentation.run import build_json, run_label
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lakebed.pipelines import BuildResult, RunPlan
+    from lakebed.pipelines.planning.steps import RunStep
 
 
 def add_to(app: typer.Typer) -> None:
@@ -64,6 +68,7 @@ def run(
     end: EndOption = None,
     chunk: ChunkOption = None,
     force: ForceOption = False,
+    repair_gaps: RepairGapsOption = False,
     fail_fast: Annotated[
         bool, typer.Option("-x", "--fail-fast", help="Start nothing more after the first failure.")
     ] = False,
@@ -91,6 +96,7 @@ def run(
             end=end,
             chunk=chunk,
             force=force,
+            repair_gaps=repair_gaps,
             vars=vars,
             released=released,
         )
@@ -106,6 +112,7 @@ def run(
             end=end,
             chunk=chunk,
             force=force,
+            repair_gaps=repair_gaps,
             vars=variables(vars),
             released=released,
             together=together,
@@ -165,6 +172,7 @@ def plan(
     end: EndOption = None,
     chunk: ChunkOption = None,
     force: ForceOption = False,
+    repair_gaps: RepairGapsOption = False,
     vars: VarsOption = None,
     released: ReleasedOption = False,
 ) -> None:
@@ -178,6 +186,7 @@ def plan(
         end=end,
         chunk=chunk,
         force=force,
+        repair_gaps=repair_gaps,
         vars=variables(vars),
         released=released,
     )
@@ -194,8 +203,12 @@ def _show_plans(screen: Screen, plans: "tuple[RunPlan, ...]") -> None:
             screen.say(
                 bold(plan.table), f" {': '.join(filter(None, (plan_strategy(plan), plan.reason)))}"
             )
+            for warning in plan.warnings:
+                screen.say(f"  warning: {warning}")
             for number, step in enumerate(plan.steps, start=1):
                 screen.say(f"  {number:>2}. {step_text(step)}")
+                for line in _inferred(screen, step):
+                    screen.say(f"      {line}")
             for line in source_lines(plan.source) if plan.source else ():
                 screen.say(f"  {line}")
             for line in backfill_lines(plan.backfill) if plan.backfill else ():
@@ -204,3 +217,13 @@ def _show_plans(screen: Screen, plans: "tuple[RunPlan, ...]") -> None:
             screen.say("Nothing selected.")
 
     screen.show([plan_json(plan) for plan in plans], text)
+
+
+def _inferred(screen: Screen, step: "RunStep") -> "Iterator[str]":
+    """The types that the first lines of a zone's files show, and which value decides each."""
+    from lakebed.pipelines.planning.steps import OpenZone
+
+    if isinstance(step, OpenZone):
+        for one in screen.lake.zones.columns(step.zone, step.files):
+            if one.said_by == "waiting files":
+                yield f"{one.column} is {one.type}: {one.value} in {one.file.rpartition('/')[2]}"

@@ -13,7 +13,7 @@ from lakebed.cli.parsing.completion import known_zones
 from lakebed.presentation.zone import landed_json, zone_json, zone_readers, zone_summary_json
 
 if TYPE_CHECKING:
-    from lakebed.landing import ZoneFile
+    from lakebed.landing import ZoneColumn, ZoneFile
 
 
 ZoneArgument = Annotated[
@@ -86,7 +86,8 @@ def show(screen: Screen, zone: ZoneArgument) -> None:
                 for one in found.types
             ]
             types = [
-                (name, one.type, one.said_by) for name, one in zip(names, found.types, strict=True)
+                (name, one.type, _said_by(one))
+                for name, one in zip(names, found.types, strict=True)
             ]
             screen.table(("column", "read as", "by"), types)
         rows = [
@@ -103,8 +104,16 @@ def show(screen: Screen, zone: ZoneArgument) -> None:
             screen.table(("file", "state", "size", "modified (UTC)", ""), rows, right=("size",))
         else:
             screen.say("  no files")
+        for link in found.refused_links:
+            screen.say(f"  refused: {link.path} {link.fault}: to {link.target}")
 
     screen.show(zone_json(found), text)
+
+
+def _said_by(column: "ZoneColumn") -> str:
+    if not column.value:
+        return column.said_by
+    return f"{column.said_by}: {column.value} in {column.file.rpartition('/')[2]}"
 
 
 def _file_details(file: "ZoneFile") -> str:

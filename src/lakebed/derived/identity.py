@@ -102,6 +102,15 @@ def layouts_lease(table: TableName) -> str:
     return f"{table}#layouts"
 
 
+def unknown_kind(metadata: TableMetadata) -> str | None:
+    """What a derived table says it is, if this version of Lakebed does not know such a kind or
+    cannot read its spec: a newer version made it, and it is left alone. None otherwise.
+    """
+    kind = metadata.properties.get(KIND)
+    is_known = kind == LAYOUT and read_spec(metadata.properties.get(SPEC, "")) is not None
+    return None if is_known else kind
+
+
 def layout_of(pointer: Pointer, metadata: TableMetadata) -> Layout | None:
     """The layout that a table is; None for any other table."""
     properties = metadata.properties

@@ -110,7 +110,7 @@ class Layouts:
         ]
         if name is not None:
             self._overview.find(table, name)
-        self.services.tables.placement.require_relocated()
+        self.services.tables.placement.require_relocated(*tables)
         return tuple(
             build for one in tables for build in build_layouts(self.services, one, asked).builds
         )
@@ -165,7 +165,7 @@ class Layouts:
     @contextmanager
     def _changing(self, table: TableName) -> Iterator[tuple[Layout, ...]]:
         """The layouts of a table while no other process makes or drops any."""
-        self.services.tables.placement.require_relocated()
+        self.services.tables.placement.require_relocated(table)
         with self.services.changing_layouts(table):
             _, _, metadata = self.services.tables.look_up(table)
             yield find_layouts(metadata, self.services.catalog)

@@ -34,11 +34,19 @@
     ├── UnsupportedDataset      a Kartothek dataset of another version or file format
     ├── DamagedDatabase         the lake's database file is damaged
     ├── DamagedRelease          files of a release or saved draft are missing or changed
-    ├── NewerLake               the lake's database was written by a newer Lakebed
+    ├── NewerLake               the lake or its database was written by a newer Lakebed
+    ├── WrongDatabase           the database is empty, or belongs to another lake
+    ├── NotOwner                another database owns the lake: reading works, writing does not
+    ├── CopiedLake              the lake was copied or moved: reading works, writing does not
+    ├── DamagedIdentity         the lake's identity cannot be read
     ├── NewerFormat             a table has a newer Iceberg format than this Lakebed supports
+    ├── ClockAhead              this machine's clock is ahead of the store's: it may not commit
+    ├── WrittenAhead            a table's times are ahead of this machine's clock (a retry may help)
     ├── Conflict                another process was faster; nothing was published
     │   ├── PointerMoved        the table changed in the meantime (a retry helps)
     │   ├── RowsChanged         rows to replace were changed meanwhile: read them again
+    │   ├── ColumnsChanged      columns being written were dropped or changed meanwhile: start over
+    │   ├── TableDropped        another process dropped the table in the meantime
     │   ├── Diverged            the ref is no longer an ancestor of the branch: rebuild the branch
     │   ├── DatasetChanged      a Kartothek dataset changed before every try (a retry helps)
     │   ├── LeaseHeld           another process is changing the table (a later retry helps)
@@ -46,6 +54,7 @@
     ├── BadBatch                the rows of a batch cannot be written as requested
     ├── BadFiles                landing files cannot be read
     │   ├── FilesChanged        they changed while being read (a retry helps)
+    │   ├── LinkRefused         a symbolic link leads out of its zone or source, or to nothing
     │   └── TypesChanged        another run has published a different type for a column
     ├── GateFailed              a quality gate found bad rows; the table is unchanged
     ├── NotPublished            another run of the same build failed, and all are published together
@@ -67,6 +76,12 @@ from lakebed.errors.base import (
     sentence,
     suggestion,
 )
+from lakebed.errors.identity import (
+    CopiedLake,
+    DamagedIdentity,
+    NotOwner,
+    WrongDatabase,
+)
 from lakebed.errors.kartothek import (
     DamagedDataset,
     DatasetChanged,
@@ -77,6 +92,7 @@ from lakebed.errors.runs import (
     BadFiles,
     FilesChanged,
     GateFailed,
+    LinkRefused,
     NotPublished,
     OutcomeUnknown,
     QueryEnded,
@@ -102,6 +118,8 @@ from lakebed.errors.stores import (
     UnsafeStore,
 )
 from lakebed.errors.tables import (
+    ClockAhead,
+    ColumnsChanged,
     Conflict,
     DamagedDatabase,
     DamagedRelease,
@@ -115,6 +133,8 @@ from lakebed.errors.tables import (
     PointerMoved,
     PointsElsewhere,
     RowsChanged,
+    TableDropped,
+    WrittenAhead,
 )
 from lakebed.errors.tracebacks import (
     WorkerTraceback,
@@ -148,9 +168,13 @@ __all__ = [
     "CatalogFull",
     "CatalogRefused",
     "CatalogUnreachable",
+    "ClockAhead",
+    "ColumnsChanged",
     "Conflict",
+    "CopiedLake",
     "DamagedDatabase",
     "DamagedDataset",
+    "DamagedIdentity",
     "DamagedRelease",
     "DamagedTable",
     "DatasetChanged",
@@ -166,6 +190,7 @@ __all__ = [
     "LakebedError",
     "LeaseHeld",
     "LeaseLost",
+    "LinkRefused",
     "MissingExtra",
     "MissingJars",
     "MissingJava",
@@ -175,6 +200,7 @@ __all__ = [
     "NewerFormat",
     "NewerLake",
     "NoLake",
+    "NotOwner",
     "NotPublished",
     "OutcomeUnknown",
     "PathUnresolved",
@@ -184,6 +210,7 @@ __all__ = [
     "RowsChanged",
     "RunFailed",
     "SparkFailed",
+    "TableDropped",
     "TypesChanged",
     "Unavailable",
     "UnknownName",
@@ -192,6 +219,8 @@ __all__ = [
     "UsageError",
     "WorkerTraceback",
     "WorkerUnavailable",
+    "WrittenAhead",
+    "WrongDatabase",
     "near",
     "sentence",
     "suggestion",

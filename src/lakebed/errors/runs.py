@@ -22,6 +22,19 @@ class FilesChanged(BadFiles):
     overtaken = True
 
 
+class LinkRefused(BadFiles):
+    """A symbolic link leads out of its zone, source or folder, or to nothing."""
+
+    def __init__(self, path: str, fault: str) -> None:
+        super().__init__(
+            f"this symbolic link {fault}.",
+            where=path,
+            safe="Nothing was published, and no file was moved.",
+            next="Put the files themselves there, or remove the link.",
+        )
+        self.path = path
+
+
 class TypesChanged(BadFiles):
     """Another run has published a different type for a column of the zone; the run starts over."""
 

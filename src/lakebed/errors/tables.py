@@ -1,5 +1,8 @@
 """Tables and state: damaged, too new, or changed by another process."""
 
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
 from lakebed.errors.base import LakebedError
 
 
@@ -64,13 +67,14 @@ class DamagedRelease(LakebedError):
 
 
 class NewerLake(LakebedError):
-    """The lake's database was written by a newer Lakebed."""
+    """The lake or its database was written by a newer Lakebed."""
 
-    def __init__(self, found: int, known: int) -> None:
+    def __init__(
+        self, found: int, known: int, *, what: str = "the lake's database has schema version"
+    ) -> None:
         self.found, self.known = found, known
         super().__init__(
-            f"the lake's database has schema version {found}; this Lakebed supports versions up to"
-            f" {known}.",
+            f"{what} {found}; this Lakebed supports versions up to {known}.",
             next="Upgrade Lakebed: pip install -U lakebed",
         )
 
@@ -123,6 +127,36 @@ class RowsChanged(Conflict):
         )
 
 
+class ColumnsChanged(Conflict):
+    """Columns were dropped, renamed or changed by another process while rows were written."""
+
+    overtaken = True
+
+    def __init__(self, table: str, columns: Sequence[str]) -> None:
+        self.table, self.columns = table, tuple(columns)
+        super().__init__(
+            f"another process has changed columns of {table} while rows were being written:"
+            f" {', '.join(columns)}.",
+            safe="Nothing was published: values of these columns would have been lost.",
+            next="Run it again; it looks at the columns anew.",
+        )
+
+
+class TableDropped(Conflict):
+    """A table was dropped by another process while it was being changed."""
+
+    def __init__(self, table: str) -> None:
+        self.table = table
+        super().__init__(
+            f"{table} was dropped by another process in the meantime.",
+            safe="Nothing was published.",
+            next=(
+                "To have it back, if its files are still there: lakebed fsck --rebuild-catalog;"
+                " otherwise run it again, which creates it anew."
+            ),
+        )
+
+
 class Diverged(Conflict):
     """The ref is no longer an ancestor of the branch, so moving it would discard rows."""
 
@@ -135,6 +169,41 @@ class Diverged(Conflict):
             safe="Nothing was published; both are intact.",
             next="Rebuild the branch from the current snapshot.",
         )
+
+
+class ClockAhead(LakebedError):
+    """This machine's clock is ahead of the store's: what it commits would block other writers."""
+
+    def __init__(self, here: datetime, store: datetime) -> None:
+        self.here, self.store = here, store
+        super().__init__(
+            f"the clock of this machine is ahead of the clock of the lake's database: it is"
+            f" {_iso(here)} here and {_iso(store)} there.",
+            next="Set this machine's clock, best by NTP, then try again.",
+        )
+
+
+class WrittenAhead(LakebedError):
+    """The times in a table's metadata are ahead of this machine's clock, so Spark cannot commit."""
+
+    retryable = True
+
+    def __init__(self, written: datetime, here: datetime) -> None:
+        self.written, self.here = written, here
+        super().__init__(
+            f"a table was last changed at {_iso(written)} by its own metadata, and the clock of"
+            f" this machine says {_iso(here)}: Iceberg refuses a commit that seems to be earlier.",
+            safe="The table is unchanged.",
+            next=(
+                "Compare the clocks of this machine and of the others that write the table. If"
+                " another one was ahead, try again: Lakebed sets such times right before it starts"
+                " (on a REST catalog, wait until that time)."
+            ),
+        )
+
+
+def _iso(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="seconds")
 
 
 class LeaseHeld(Conflict):

@@ -8,20 +8,28 @@ from lakebed.landing.checking.frames import frame_of_some
 from lakebed.landing.checking.outcome import CheckedFiles
 from lakebed.landing.checking.remembered_types import NOTHING_REMEMBERED, MayWiden, RememberedTypes
 from lakebed.landing.checking.sample import SampleFolder
-from lakebed.landing.freeze import FrozenFiles, freeze, require_unchanged
-from lakebed.landing.known import archived_places, content_digests, locate_files, recognise_files
+from lakebed.landing.freeze import FrozenFiles, freeze, list_zone, require_unchanged
+from lakebed.landing.known import (
+    archived_places,
+    content_digests,
+    files_still_there,
+    locate_files,
+    recognise_files,
+)
 from lakebed.landing.ledger import known_files, record_moves, requeue_files
 from lakebed.landing.links import link_files
 from lakebed.landing.plan import (
     Move,
     archiving_run,
     data_files,
+    each_once,
     is_archived,
     matches_pattern,
     matches_zone_pattern,
     not_consumed,
     path_in_run,
     plan_archive,
+    replaced_files,
 )
 from lakebed.landing.put import put_file, put_local_file, require_file_name
 from lakebed.landing.run import ZoneRows, infer_zone_types, open_zone, sample_folder
@@ -51,12 +59,15 @@ __all__ = [
     "bring_back_files",
     "content_digests",
     "data_files",
+    "each_once",
+    "files_still_there",
     "frame_of_some",
     "freeze",
     "infer_zone_types",
     "is_archived",
     "known_files",
     "link_files",
+    "list_zone",
     "locate_files",
     "matches_pattern",
     "matches_zone_pattern",
@@ -71,6 +82,7 @@ __all__ = [
     "read_zone_spec",
     "recognise_files",
     "record_moves",
+    "replaced_files",
     "requeue_files",
     "require_file_name",
     "require_unchanged",

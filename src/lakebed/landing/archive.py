@@ -12,6 +12,7 @@ from itertools import count
 from lakebed.errors import FileExists, FileMissing
 from lakebed.landing.digest import content_digest
 from lakebed.landing.formats.sniffed import BadFile
+from lakebed.landing.freeze import list_zone
 from lakebed.landing.plan import (
     PROCESSED,
     QUARANTINE,
@@ -45,30 +46,26 @@ def processed_files(
     files: Files, zone: ZoneName, spec: ZoneSpec, *, pattern: str | None = None
 ) -> tuple[FileInfo, ...]:
     """Archived files, which a full refresh reads again."""
-    return tuple(_below(files, f"{zone.folder}/{PROCESSED}", spec, pattern, skip=1))
+    return tuple(_below(files, zone, PROCESSED, spec, pattern, skip=1))
 
 
 def sample_files(
     files: Files, zone: ZoneName, spec: ZoneSpec, *, pattern: str | None = None
 ) -> tuple[FileInfo, ...]:
     """Files for previews."""
-    return tuple(
-        file
-        for file in _below(files, f"{zone.folder}/{SAMPLES}", spec, pattern, skip=0)
-        if file.size
-    )
+    return tuple(file for file in _below(files, zone, SAMPLES, spec, pattern, skip=0) if file.size)
 
 
 def _below(
-    files: Files, folder: str, spec: ZoneSpec, pattern: str | None, *, skip: int
+    files: Files, zone: ZoneName, folder: str, spec: ZoneSpec, pattern: str | None, *, skip: int
 ) -> Iterator[FileInfo]:
-    """The data files of a folder.
+    """The data files of a folder of the zone.
 
     `skip` is how many leading parts of their paths name a run and not the file.
     """
     globs = [glob for glob in (pattern, spec.pattern) if glob]
-    for file in files.list(folder):
-        name = "/".join(file.path.removeprefix(f"{folder}/").split("/")[skip:])
+    for file in list_zone(files, zone, folder):
+        name = "/".join(file.path.removeprefix(f"{zone.folder}/{folder}/").split("/")[skip:])
         if (
             name
             and is_data(name)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from lakebed.errors import FileExists, FileMissing, UsageError
+from lakebed.landing.freeze import list_zone
 from lakebed.landing.known import Same, archived_places, is_same
 from lakebed.landing.plan import Move
 from lakebed.names import ZoneName
@@ -27,7 +28,7 @@ def bring_back_files(files: Files, taken: Iterable[ConsumedFile]) -> Iterator[Mo
         for zone, wanted in by_zone.items()
         for move in plan_requeue(
             wanted,
-            {info.path: info for info in files.list(zone.folder)},
+            {info.path: info for info in list_zone(files, zone)},
             same=lambda info, row: is_same(files, info, row),
         )
     ]

@@ -1,4 +1,6 @@
-"""The files of a zone that a run reads: listed once, and the same when it publishes."""
+"""The files of a zone: with those that symbolic links in it lead to, and the ones that a run reads,
+which are listed once and the same when it publishes.
+"""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -7,11 +9,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 
-from lakebed.errors import FileMissing, FilesChanged
-from lakebed.landing.plan import data_files, not_consumed
+from lakebed.errors import FileMissing, FilesChanged, LinkRefused
+from lakebed.landing.plan import data_files, is_data, not_consumed
 from lakebed.landing.spec import ZoneSpec
 from lakebed.names import ZoneName
-from lakebed.ports import ConsumedFile, FileInfo, Files
+from lakebed.ports import ConsumedFile, FileInfo, Files, StrayLink
 
 _AT_ONCE = 8
 _ASKED = 10_000  # files that are waited for together
@@ -27,6 +29,49 @@ class FrozenFiles:
     zone: ZoneName
     files: tuple[FileInfo, ...]
     waiting: tuple[FileInfo, ...] = ()
+
+
+def list_zone(files: Files, zone: ZoneName, folder: str = "") -> tuple[FileInfo, ...]:
+    """All files of a zone, or of a folder in it, by path.
+
+    `LinkRefused` for a symbolic link that leads out of the zone where a run would look for data:
+    whether rows that were read there before are gone cannot be told.
+    """
+
+    def refuse(link: StrayLink) -> None:
+        if hides_data(link, zone, folder):
+            raise LinkRefused(link.path, f"{link.fault}: to {link.target}")
+
+    return _files_below(files, zone, folder, refuse)
+
+
+def survey_zone(files: Files, zone: ZoneName) -> tuple[tuple[FileInfo, ...], tuple[StrayLink, ...]]:
+    """All files of a zone, by path, and the links that a run refuses."""
+    strays: list[StrayLink] = []
+    listed = _files_below(files, zone, "", strays.append)
+    return listed, tuple(link for link in strays if hides_data(link, zone, ""))
+
+
+def _files_below(
+    files: Files, zone: ZoneName, folder: str, stray: Callable[[StrayLink], None]
+) -> tuple[FileInfo, ...]:
+    top = _top(zone, folder)
+    below = (file for file in files.follow(zone.folder, stray=stray) if file.path.startswith(top))
+    return tuple(sorted(below, key=lambda file: file.path))
+
+
+def hides_data(link: StrayLink, zone: ZoneName, folder: str) -> bool:
+    """Whether data files may be missing because of a link: it leads to the folder, or is in it
+    under a name that would be read. Pure.
+    """
+    top = _top(zone, folder)
+    return top.startswith(f"{link.path}/") or (
+        link.path.startswith(top) and is_data(link.path.removeprefix(top))
+    )
+
+
+def _top(zone: ZoneName, folder: str) -> str:
+    return f"{zone.folder}/{folder}/" if folder else f"{zone.folder}/"
 
 
 def freeze(
@@ -45,7 +90,7 @@ def freeze(
     """
 
     def listed() -> tuple[FileInfo, ...]:
-        return data_files(files.list(zone.folder), zone, pattern=pattern, spec=spec)
+        return data_files(list_zone(files, zone), zone, pattern=pattern, spec=spec)
 
     taken = tuple(consumed)
     seen = not_consumed(listed(), taken)

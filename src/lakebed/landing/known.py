@@ -109,6 +109,22 @@ def archived_places(
     return told
 
 
+def files_still_there(
+    rows: Iterable[ConsumedFile], there: Iterable[FileInfo]
+) -> tuple[ConsumedFile, ...]:
+    """The rows of files that may still be there: in their zone, or archived under their name.
+
+    Pure. Content is not compared.
+    """
+    present = {file.path: file for file in there}
+    archived = _by_name(file for file in present.values() if is_archived(file))
+    return tuple(
+        row
+        for row in rows
+        if row.path in present or (row.zone.folder, path_in_zone(row.path, row.zone)) in archived
+    )
+
+
 def locate_files(
     taken: Iterable[ConsumedFile], files: Iterable[FileInfo]
 ) -> tuple[dict[str, ConsumedFile], tuple[str, ...]]:

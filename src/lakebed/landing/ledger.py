@@ -1,6 +1,6 @@
 """The ledger of consumed files, kept right for files that were moved or came back from a backup."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from lakebed.landing.bring_back import bring_back_files
 from lakebed.landing.known import recognise_files
@@ -30,9 +30,23 @@ def known_files(
     return records.consumed(zone, table=table)
 
 
-def requeue_files(consumed: Sequence[ConsumedFile], files: Files, records: Records) -> None:
+def requeue_files(
+    consumed: Sequence[ConsumedFile],
+    files: Files,
+    records: Records,
+    *,
+    on_move: Callable[[MovedFile], object],
+) -> None:
     """Move archived files back into their zones, so that they are read again."""
-    record_moves(bring_back_files(files, consumed), records)
+    record_moves(_announced(bring_back_files(files, consumed), on_move), records)
+
+
+def _announced(
+    moves: Iterable[MovedFile], on_move: Callable[[MovedFile], object]
+) -> Iterator[MovedFile]:
+    for move in moves:
+        on_move(move)
+        yield move
 
 
 def record_moves(moves: Iterable[MovedFile], records: Records) -> int:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from lakebed.errors import BadName
@@ -59,6 +59,43 @@ def not_consumed(
     return tuple(file for file in files if (file.path, file.etag) not in have)
 
 
+def replaced_files(
+    files: Iterable[FileInfo], consumed: Iterable[ConsumedFile]
+) -> tuple[FileInfo, ...]:
+    """The files of which a table has a former version: it was not archived, so that this one is no
+    further delivery under the same name.
+    """
+    last = {row.path: row for row in sorted(consumed, key=lambda row: row.taken_at)}
+    in_place = {
+        path: row.etag for path, row in last.items() if row.state == "taken" and not row.archived
+    }
+    return tuple(file for file in files if in_place.get(file.path, file.etag) != file.etag)
+
+
+def each_once(files: Iterable[FileInfo], consumed: Iterable[ConsumedFile]) -> tuple[FileInfo, ...]:
+    """The files without further paths of the same file, which symbolic links give it: it keeps the
+    path that the ledger has, else its own, else that of the first link.
+
+    Every file that a link leads to has `target`, its own path included.
+    """
+    listed = tuple(files)
+    targets = {file.target for file in listed if file.target}
+    if not targets:
+        return listed
+    taken = {(row.path, row.etag) for row in consumed}
+    kept: dict[str, FileInfo] = {}
+    by_preference = sorted(
+        listed, key=lambda file: ((file.path, file.etag) not in taken, bool(file.target))
+    )
+    for file in by_preference:
+        kept.setdefault(file.target or file.path, file)
+    return tuple(
+        replace(file, target=own) if own in targets else file
+        for file in listed
+        if kept[own := file.target or file.path] is file
+    )
+
+
 def matches_zone_pattern(file: ConsumedFile, pattern: str | None) -> bool:
     """Whether a file of the ledger matches a pattern."""
     return pattern is None or matches_pattern(path_in_zone(file.path, file.zone), pattern)
@@ -70,13 +107,17 @@ def plan_archive(
     consumers: Collection[tuple[TableName, str | None]],
 ) -> tuple[Move, ...]:
     """Moves for the files that every declared reader has read, each to the folder of the run that
-    read it last.
+    read it last. A symbolic link stays, and so does what it leads to: moving either would break it.
     """
     takers: dict[tuple[str, str], dict[TableName, ConsumedFile]] = {}
     for row in consumed:
         takers.setdefault((row.path, row.etag), {})[row.table] = row
+    listed = tuple(present)
+    linked = {file.target for file in listed}
     moves = []
-    for file in present:
+    for file in listed:
+        if file.target or file.path in linked:
+            continue
         rows = takers.get((file.path, file.etag), {})
         zone = next((row.zone for row in rows.values()), None)
         if zone is None or not (below := path_in_zone(file.path, zone)) or not is_data(below):

@@ -1,6 +1,6 @@
 """The rows of a zone's files, every one accounted for."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -75,7 +75,8 @@ def open_zone(
     """
     chosen = tuple(dict.fromkeys(chosen))
     empty = {file.path: 0 for file in chosen if not file.size and spec.empty_file == "no_rows"}
-    sniffed = _sniffed(files, zone, [file for file in chosen if file.path not in empty], spec)
+    filled = [file for file in chosen if file.path not in empty]
+    sniffed = _sniffed(files, zone, filled, spec, known_names=remembered.types)
     good = [one for one in sniffed if isinstance(one, SniffedFile)]
     if in_one_pass and reader.observes and len(good) == len(sniffed):
         into = SampleFolder(files, sample_folder(run_id), address)
@@ -90,6 +91,8 @@ def open_zone(
         raise _refusal(bad, zone, spec)
     if wanted := [one for one in bad if one.other_reader]:
         raise _left_to_others(wanted, zone)
+    if linked := [one for one in bad if one.file.target]:
+        raise _linked(linked, zone)
     aside = quarantine_files(files, bad, zone, run_id=run_id, at=now())
     rows = empty | dict(checked.rows)
     return ZoneRows(
@@ -138,10 +141,15 @@ def infer_zone_types(
 
 
 def _sniffed(
-    files: Files, zone: ZoneName, chosen: Sequence[FileInfo], spec: ZoneSpec
+    files: Files,
+    zone: ZoneName,
+    chosen: Sequence[FileInfo],
+    spec: ZoneSpec,
+    *,
+    known_names: Collection[str] = (),
 ) -> tuple[SniffedFile | BadFile, ...]:
     try:
-        sniffed = sniff_all(files, chosen, spec)
+        sniffed = sniff_all(files, chosen, spec, known_names=known_names)
     except FileMissing as error:
         raise FilesChanged(
             "the file disappeared before it was read.",
@@ -179,6 +187,17 @@ def _refusal(bad: Sequence[BadFile], zone: ZoneName, spec: ZoneSpec) -> BadFiles
         where=str(zone),
         safe="Nothing was published, and no file was moved.",
         next=f"Fix the file or remove it{advice}.",
+    )
+
+
+def _linked(bad: Sequence[BadFile], zone: ZoneName) -> BadFiles:
+    """Moving a symbolic link, or what it leads to, would break it."""
+    told = "; ".join(f"{one.file.path}: {one.reason}" for one in bad[:_SHOWN])
+    return BadFiles(
+        f"files that symbolic links lead to cannot be read, and are not moved: {told}.",
+        where=str(zone),
+        safe="Nothing was published, and no file was moved.",
+        next="Fix the file, or remove it together with the link.",
     )
 
 

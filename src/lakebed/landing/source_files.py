@@ -27,6 +27,10 @@ class SourceSpec(ZoneSpec):
     def takes_nulls(self) -> bool:
         return False
 
+    @property
+    def settings_file(self) -> str:
+        return "config.yaml"
+
     def how_to_type(self, column: str, type_: str) -> str:
         return f"set columns: {{{column}: {type_}}} in config.yaml"
 
@@ -51,7 +55,7 @@ def open_source(
     """
     filled = [file for file in chosen if file.size]
     if in_one_pass and reader.observes:
-        alike = sniff_alike(files, filled, spec)
+        alike = sniff_alike(files, filled, spec, known_names=remembered.types)
         likely = [one for one in alike if isinstance(one, SniffedFile)]
         asked = partial(propose, address=address, remembered=remembered, into=in_one_pass)
         proposal = asked(reader, files, likely, spec) if len(likely) == len(alike) else None
@@ -59,7 +63,7 @@ def open_source(
             if proposal and proposal.target:
                 read = observed_frame(reader, proposal, address, path_column=path_column)
                 return to_be_proved(tuple(chosen), proposal, read)
-    sniffed = sniff_all(files, filled, spec)
+    sniffed = sniff_all(files, filled, spec, known_names=remembered.types)
     good = [one for one in sniffed if isinstance(one, SniffedFile)]
     checked = check(reader, files, good, spec, address=address, remembered=remembered)
     bad = (*(one for one in sniffed if isinstance(one, BadFile)), *checked.bad)

@@ -91,7 +91,13 @@ class ZoneSpec(BaseModel):
         default_factory=dict,
         description="column: type, for columns whose type should not be inferred",
     )
-    header: bool = Field(default=True, description="the first line of a CSV file names its columns")
+    header: bool = Field(
+        default=True,
+        description=(
+            "the first line of a CSV file names its columns; unless set, a file whose first line"
+            " looks like a row is bad"
+        ),
+    )
     quote: _Sign = Field(default='"', description="around a CSV field that contains a delimiter")
     escape: _Sign = Field(
         default='"',
@@ -136,6 +142,14 @@ class ZoneSpec(BaseModel):
         le=600,
         description="a file younger than this is watched before it is read, in case it still grows",
     )
+    replaced: Literal["append", "refuse"] | None = Field(
+        default=None,
+        description=(
+            "a file that was replaced after a table with append_only had read it: add its rows to"
+            " those of the former file, or fail the run; unset: refuse, but append, with a warning,"
+            " in zones that were in use before Lakebed could tell"
+        ),
+    )
     auto_purge: bool = Field(default=False, description="care removes old processed files")
     processed_max_age_days: int = Field(default=30, ge=1, description="how many days they are kept")
 
@@ -166,6 +180,11 @@ class ZoneSpec(BaseModel):
     def takes_nulls(self) -> bool:
         """Whether further spellings of NULL can be set."""
         return True
+
+    @property
+    def settings_file(self) -> str:
+        """Where these settings are written."""
+        return ZONE_FILE
 
     def how_to_type(self, column: str, type_: str) -> str:
         """What to do so that a column is read with another type."""

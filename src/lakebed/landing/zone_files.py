@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from lakebed.landing.formats.shown_types import ShownColumn
 from lakebed.landing.plan import (
     PROCESSED,
     QUARANTINE,
@@ -17,7 +18,7 @@ from lakebed.landing.plan import (
 )
 from lakebed.landing.spec import ZONE_FILE, ZoneSpec
 from lakebed.names import TableName, ZoneName
-from lakebed.ports import ConsumedFile, FileInfo
+from lakebed.ports import ConsumedFile, FileInfo, StrayLink
 
 ZoneFileState = Literal[
     "waiting", "taken", "held", "writing", "ignored", "processed", "quarantined", "sample"
@@ -68,8 +69,11 @@ class ZoneColumn:
 
     column: str
     type: str
-    said_by: Literal["zone.yaml", "earlier runs"]
+    said_by: Literal["zone.yaml", "earlier runs", "waiting files"]
     pattern: str = ""  # the files this is about; empty: all
+    # of a type that the first lines of waiting files show: the text that decides, and its file
+    value: str = ""
+    file: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,7 @@ class Zone:
     readers: tuple[ZoneReader, ...]
     files: tuple[ZoneFile, ...]
     types: tuple[ZoneColumn, ...] = ()
+    refused_links: tuple[StrayLink, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -88,9 +93,11 @@ class Zone:
 
 
 def zone_columns(
-    spec: ZoneSpec, remembered: Mapping[str, Mapping[str, str]]
+    spec: ZoneSpec,
+    remembered: Mapping[str, Mapping[str, str]],
+    shown: Iterable[ShownColumn] = (),
 ) -> Iterator[ZoneColumn]:
-    """The columns in zone.yaml, then those of earlier runs.
+    """The columns in zone.yaml, those of earlier runs, and those that only waiting files have.
 
     With an expected_schema there are no others.
     """
@@ -101,6 +108,10 @@ def zone_columns(
         for name, type_ in columns.items():
             if name.casefold() not in folded:
                 yield ZoneColumn(name, type_, "earlier runs", pattern)
+    known = {name.casefold() for columns in remembered.values() for name in columns} | folded
+    for one in shown:
+        if one.name.casefold() not in known:
+            yield ZoneColumn(one.name, one.type, "waiting files", value=one.value, file=one.path)
 
 
 class FileStates:
@@ -113,6 +124,7 @@ class FileStates:
         readers: Iterable[ZoneReader],
         consumed: Iterable[ConsumedFile],
         changing: Iterable[str],
+        doubles: Iterable[str] = (),  # files that are read under another path
     ) -> None:
         self._zone, self._spec, self._readers, self._changing = (
             zone,
@@ -120,9 +132,13 @@ class FileStates:
             tuple(readers),
             set(changing),
         )
+        self._doubles = set(doubles)
+        self._taken_in_place = set[str]()
         self._consumed: dict[tuple[str, str], list[ConsumedFile]] = {}
         for row in consumed:
             if not row.table.hidden:  # the ledger of a dropped table
+                if row.state == "taken" and not row.archived:
+                    self._taken_in_place.add(row.path)
                 self._consumed.setdefault((row.path, row.etag), []).append(row)
 
     def describe(self, file: FileInfo, reason: str) -> ZoneFile | None:
@@ -171,6 +187,8 @@ class FileStates:
     ) -> ZoneFileState:
         if not is_data(path) or file.path in self._changing:
             return "writing"
+        if file.path in self._doubles:
+            return "ignored"
         if self._spec.pattern and not matches_pattern(path, self._spec.pattern):
             return "ignored"
         return "waiting" if waits_for or not taken_by else "taken"
@@ -182,6 +200,11 @@ class FileStates:
                 if is_data(path)
                 else "its name says that it is unfinished"
             )
+        if state == "ignored" and file.path in self._doubles:
+            return "a symbolic link leads to the same file, which is read once"
+        is_new = (file.path, file.etag) not in self._consumed
+        if state == "waiting" and is_new and file.path in self._taken_in_place:
+            return "it was replaced after a table had read it"
         if state == "waiting" and not file.size:
             outcome = "read no rows" if self._spec.empty_file == "no_rows" else "set it aside"
             return f"it has 0 bytes: a run will {outcome}"

@@ -13,12 +13,13 @@ from lakebed.errors import (
     near,
     suggestion,
 )
-from lakebed.landing.freeze import freeze
+from lakebed.landing.formats.shown_types import shown_columns
+from lakebed.landing.freeze import freeze, survey_zone
 from lakebed.landing.ledger import known_files
-from lakebed.landing.plan import QUARANTINE, REASON, SAMPLES
+from lakebed.landing.plan import QUARANTINE, REASON, SAMPLES, each_once
 from lakebed.landing.put import put_local_file, require_file_name
 from lakebed.landing.spec import read_zone_spec
-from lakebed.landing.zone_files import FileStates, Zone, ZoneReader, zone_columns
+from lakebed.landing.zone_files import FileStates, Zone, ZoneColumn, ZoneReader, zone_columns
 from lakebed.names import ZoneName
 from lakebed.ports import FileInfo, Files, Records
 from lakebed.settings import DATA
@@ -52,6 +53,14 @@ class Zones:
         readers = self._readers()
         found = zone if isinstance(zone, ZoneName) else self._find(zone, readers, new=False)
         return self._look(found, readers, watch=watch)
+
+    def columns(self, zone: ZoneName, files: Sequence[FileInfo]) -> tuple[ZoneColumn, ...]:
+        """The columns of some of a zone's files: those that are declared or remembered, and those
+        that the first lines of CSV files show.
+        """
+        spec = read_zone_spec(self._files, zone)
+        shown = shown_columns(self._files, [file for file in files if file.size], spec)
+        return tuple(zone_columns(spec, self._records.zone_types(zone), shown))
 
     def put(
         self,
@@ -119,15 +128,20 @@ class Zones:
 
     def _look(self, zone: ZoneName, readers: Readers, *, watch: bool) -> Zone:
         spec = read_zone_spec(self._files, zone)
+        every, strays = survey_zone(self._files, zone)
+        watch = watch and not strays
         changing = [file.path for file in freeze(self._files, zone, spec).waiting] if watch else []
         own = tuple(reader for reader in readers if reader.zone == zone)
-        listed = [file for file in self._files.list(zone.folder) if not file.path.endswith(REASON)]
-        states = FileStates(
-            zone, spec, own, known_files(zone, listed, self._files, self._records), changing
-        )
+        listed = [file for file in every if not file.path.endswith(REASON)]
+        known = known_files(zone, listed, self._files, self._records)
+        read = {file.path for file in each_once(listed, known)}
+        doubles = [file.path for file in listed if file.path not in read]
+        states = FileStates(zone, spec, own, known, changing, doubles)
         found = [states.describe(file, self._quarantine_reason(file)) for file in listed]
-        types = tuple(zone_columns(spec, self._records.zone_types(zone)))
-        return Zone(zone, spec, own, tuple(file for file in found if file), types)
+        described = tuple(file for file in found if file)
+        wanted = {f"{zone.folder}/{file.path}" for file in described if file.state == "waiting"}
+        waiting = [file for file in listed if file.path in wanted] if watch else []
+        return Zone(zone, spec, own, described, self.columns(zone, waiting), strays)
 
     def _quarantine_reason(self, file: FileInfo) -> str:
         if f"/{QUARANTINE}/" not in file.path:

@@ -22,10 +22,12 @@ def require_fitting_options(specs: Sequence[PipelineSpec], options: RunOptions) 
             where=str(sources[0].table),
             next="Run it by itself first.",
         )
-    if (options.batches or options.force) and len(sources) != len(specs):
+    of_sources = options.batches or options.force or options.repair_gaps
+    if of_sources and len(sources) != len(specs):
         other = next(spec for spec in specs if spec.kind != "source")
         raise UsageError(
-            "--batch is for pipelines that have a source, --force for those and for backfills.",
+            "--batch and --repair-gaps are for pipelines that have a source, --force for those and"
+            " for backfills.",
             where=str(other.table),
             next="Name such a pipeline, give --start and --end, or use --full-refresh.",
         )
@@ -46,5 +48,7 @@ def _clashing(options: RunOptions) -> Iterator[str]:
         yield "--full-refresh"
     if options.batches:
         yield "--batch"
+    if options.repair_gaps:
+        yield "--repair-gaps"
     if options.together:
         yield "--together"

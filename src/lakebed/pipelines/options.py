@@ -72,6 +72,7 @@ class RunOptions:
     end: str | None = None  # the first value after it
     chunk: str | None = None  # how much of it is published at once: `month`, `1000`
     force: bool = False  # batches run even if they are unchanged, or done
+    repair_gaps: bool = False  # batches of sources run that others have removed from the table
     vars: Mapping[str, Any] = field(default_factory=dict)
     together: bool = False  # publish all tables in one step, or none
     threads: int = 1
@@ -101,6 +102,7 @@ class RunOptions:
             "end",
             "chunk",
             "force",
+            "repair_gaps",
             "vars",
             "released",
             "together",

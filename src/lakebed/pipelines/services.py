@@ -14,6 +14,7 @@ from lakebed.ports import (
     LocalSession,
     Records,
     Releases,
+    Scans,
     SnapshotWriter,
 )
 from lakebed.settings import Root
@@ -40,6 +41,7 @@ class RunServices:
     elsewhere: Callable[[str], tuple[Files, Root]] | None = None
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     layouts: Callable[[], Layouts] | None = None  # those of the lake's tables
+    scans: Callable[[], Scans] | None = None
 
     @property
     def builds_layouts(self) -> bool:

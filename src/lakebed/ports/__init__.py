@@ -28,6 +28,8 @@ from lakebed.ports.catalog.pointer_rows import PointerChange, PointerRow, Pointe
 from lakebed.ports.catalog.tables import (
     ADOPTED_FROM,
     ADOPTED_NAMES,
+    CLOCK_TOLERANCE,
+    LEDGER_DECISION,
     MAIN,
     NAME,
     NAME_MAPPING,
@@ -44,7 +46,7 @@ from lakebed.ports.catalog.tables import (
     TableMetadata,
     ViewMetadata,
 )
-from lakebed.ports.files.files import FileInfo, Files
+from lakebed.ports.files.files import FileInfo, Files, StrayLink
 from lakebed.ports.rows.compute import Compute
 from lakebed.ports.rows.frames import Field, Frame
 from lakebed.ports.rows.landing_reader import (
@@ -88,10 +90,12 @@ from lakebed.ports.state.events import (
     RegisteredFollower,
     SnapshotProtection,
 )
+from lakebed.ports.state.identity import IdentityRow, LakeIdentity
 from lakebed.ports.state.leases import Lease, Leases
 from lakebed.ports.state.ledger import (
     ColumnTypeChange,
     ConsumedFile,
+    Descent,
     FileState,
     FileStateChange,
     MovedFile,
@@ -120,6 +124,8 @@ from lakebed.ports.upkeep.snapshot_writer import SnapshotWriter
 __all__ = [
     "ADOPTED_FROM",
     "ADOPTED_NAMES",
+    "CLOCK_TOLERANCE",
+    "LEDGER_DECISION",
     "MAIN",
     "NAME",
     "NAME_MAPPING",
@@ -153,6 +159,7 @@ __all__ = [
     "ConsumedFile",
     "DamagedFile",
     "DatabaseArchive",
+    "Descent",
     "Draft",
     "DroppedTable",
     "Event",
@@ -169,9 +176,11 @@ __all__ = [
     "Files",
     "ForeignTable",
     "Frame",
+    "IdentityRow",
     "In",
     "InputPin",
     "IsNull",
+    "LakeIdentity",
     "LandingReader",
     "Lease",
     "Leases",
@@ -227,6 +236,7 @@ __all__ = [
     "SnapshotRef",
     "SnapshotWriter",
     "StartsWith",
+    "StrayLink",
     "TableMetadata",
     "TableRelocator",
     "UnreadableFiles",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from lakebed.care.relocation import RelocationReport
     from lakebed.ports import ForeignTable, TableMetadata, ViewMetadata
     from lakebed.settings import Root, Settings
+    from lakebed.tables.ownership import Takeover
 
 _UNKNOWN = dict.fromkeys(("rows", "files", "bytes", "updated_at", "branches"))
 
@@ -81,6 +82,13 @@ def backup_json(made: "BackupReport") -> dict[str, Any]:
 def restored_json(restored: "RestoreReport") -> dict[str, Any]:
     """What a backup brought back."""
     return fields_of(restored)
+
+
+def takeover_json(done: "Takeover") -> dict[str, Any]:
+    """The lake's identity after a takeover, and the generation before it."""
+    return fields_of(done.now) | {
+        "former_generation": done.before.generation if done.before else None
+    }
 
 
 def relocated_json(moved: "RelocationReport") -> dict[str, Any]:

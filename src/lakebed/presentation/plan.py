@@ -23,6 +23,7 @@ def plan_json(plan: "RunPlan") -> dict[str, Any]:
         "table": str(plan.table),
         "strategy": plan_strategy(plan),
         "reason": plan.reason,
+        "warnings": list(plan.warnings),
         "inputs": [pin_json(pin) for pin in plan_inputs(plan)],
         "files": files,
         **({"backfill": json_ready(plan.backfill)} if plan.backfill else {}),

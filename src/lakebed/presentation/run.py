@@ -14,9 +14,13 @@ _LABELS = {"failed": "ERROR", "skipped": "SKIP", "running": "RUN"}
 
 
 def run_label(record: "RunRecord") -> str:
-    """OK, WARN (a gate warned, files were quarantined), ERROR, SKIP, or NOOP (nothing to do)."""
+    """OK, WARN (a gate warned, files were quarantined, or the record has warnings), ERROR, SKIP, or
+    NOOP (nothing to do).
+    """
     if record.state != "success":
         return _LABELS[record.state]
+    if record.warnings:
+        return "WARN"
     if record.message and not record.phases:
         return "NOOP"
     warned = not all(verdict.passed for verdict in record.verdicts)

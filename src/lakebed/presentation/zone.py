@@ -33,6 +33,7 @@ def zone_json(zone: "Zone") -> dict[str, Any]:
         "settings": zone.spec.model_dump(mode="json", exclude_defaults=True),
         "types": json_ready(zone.types),
         "files": json_ready(zone.files),
+        "refused_links": json_ready(zone.refused_links),
     }
 
 

@@ -1,6 +1,6 @@
 """Quality: gates that must pass before a table is published."""
 
-from lakebed.quality.run import SAMPLE, run_gate
+from lakebed.quality.run import SAMPLE, could_not_run, run_gate
 from lakebed.quality.shared_scans import GateQueries
 from lakebed.quality.spec import ColumnSpec, Gate, column_gates, read_gate
 from lakebed.quality.unique_integers import count_if_unique
@@ -11,6 +11,7 @@ __all__ = [
     "Gate",
     "GateQueries",
     "column_gates",
+    "could_not_run",
     "count_if_unique",
     "read_gate",
     "run_gate",

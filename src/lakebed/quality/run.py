@@ -16,28 +16,37 @@ _LONGEST = 200  # characters of a cell that are kept
 
 
 def run_gate(gate: Gate, queries: GateQueries, *, compute: Compute) -> Verdict:
-    """Run the gate; a gate that cannot be run has not passed."""
+    """Run the gate. Raises if it cannot be run: nothing is known about the rows then."""
     began = time.monotonic()
     query = queries.query(gate.name)
-    try:
-        count = queries.bad_rows(gate.name, compute=compute)
-        rows = [] if count == 0 else compute.rows(query, limit=SAMPLE + 1)
-        if count is None:
-            count = len(rows) if len(rows) <= SAMPLE else _count(query, compute)
-        error = ""
-    except LakebedError as failure:
-        rows, count, error = [], 0, str(failure.what)
+    count = queries.bad_rows(gate.name, compute=compute)
+    rows = [] if count == 0 else compute.rows(query, limit=SAMPLE + 1)
+    if count is None:
+        count = len(rows) if len(rows) <= SAMPLE else _count(query, compute)
     return Verdict(
         gate.name,
         gate.severity,
-        passed=count == 0 and not error,
+        passed=count == 0,
         bad_rows=count,
         sample=tuple(_shown(row) for row in rows[:SAMPLE]),
         seconds=round(time.monotonic() - began, 3),
         description=gate.description,
         remediation=gate.remediation,
         tags=gate.tags,
-        error=error,
+    )
+
+
+def could_not_run(gate: Gate, error: LakebedError) -> Verdict:
+    """What is kept of a gate that could not be run. It blocks, even if the gate would only warn."""
+    return Verdict(
+        gate.name,
+        gate.severity,
+        passed=False,
+        bad_rows=0,
+        description=gate.description,
+        remediation=gate.remediation,
+        tags=gate.tags,
+        error=f"could not run: {error.what}",
     )
 
 

@@ -97,17 +97,20 @@ from lakebed.tables.merging.strategies import (
     Scd2,
     Strategy,
 )
-from lakebed.tables.moved_lake import MovedTables, require_relocated, table_folder
+from lakebed.tables.moved_lake import MovedTables, former_root, require_relocated, table_folder
 from lakebed.tables.operations.alters import altered_event, settle_alters
 from lakebed.tables.placement import USED_MARKER, TablePlacement
+from lakebed.tables.publishing.clock import settle_times
 from lakebed.tables.publishing.lease import HeldLease, LeaseWait, hold_lease, run_holder
 from lakebed.tables.publishing.plan import (
     PublishRequest,
     Settlement,
     plan_publication,
     plan_settlement,
+    require_columns,
 )
 from lakebed.tables.publishing.publish import amend, publish, settle_publications
+from lakebed.tables.publishing.rebase import can_rebase
 from lakebed.tables.services import TableServices
 from lakebed.tables.statements import (
     COMMIT_RETRIES,
@@ -172,6 +175,7 @@ __all__ = [
     "as_stored",
     "at_snapshot",
     "can_accept",
+    "can_rebase",
     "compare",
     "create_branch",
     "create_table",
@@ -180,6 +184,7 @@ __all__ = [
     "find_changes",
     "find_point",
     "first_batch_rows",
+    "former_root",
     "guess_owned_columns",
     "hold_lease",
     "integer_key",
@@ -217,6 +222,7 @@ __all__ = [
     "refuse_outside",
     "rename_conflict",
     "rename_strategy_columns",
+    "require_columns",
     "require_compatible_strategy",
     "require_relocated",
     "require_storable_columns",
@@ -228,6 +234,7 @@ __all__ = [
     "selection",
     "settle_alters",
     "settle_publications",
+    "settle_times",
     "snapshot_read",
     "statement_counts",
     "states_after",

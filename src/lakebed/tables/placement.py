@@ -1,6 +1,6 @@
 """Where a new table is placed, and what it is created with."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -26,12 +26,15 @@ class TablePlacement:
     settings: Settings
     catalog: Catalog
     files: Files
+    require_owner: Callable[[], None] = lambda: None
 
-    def require_relocated(self) -> None:
+    def require_relocated(self, *tables: TableName) -> None:
         """Raise for a lake that was copied and not relocated: its tables still point at the
-        original's files.
+        original's files. `tables` are about to be written to. Raise, too, if another database owns
+        the lake.
         """
-        require_relocated(self.catalog, self.files, self.root)
+        require_relocated(self.catalog, self.files, self.root, tables)
+        self.require_owner()
 
     def new_location(self, table: TableName) -> str | None:
         """The location of a new table: its folder, or a new one if that folder was ever used.

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lakebed.errors import UsageError
+from lakebed.errors import UnknownName, UsageError
 from lakebed.names import TableName
 from lakebed.ports import (
     Catalog,
@@ -14,6 +14,7 @@ from lakebed.ports import (
     ConsumedFile,
     Events,
     Leases,
+    MovedFile,
     Pointer,
     Records,
     Snapshot,
@@ -46,7 +47,8 @@ class TableServices:
     compute: Callable[
         [str], Compute
     ]  # a session of its own, for a new run id; the caller closes it
-    requeue: Callable[[Sequence[ConsumedFile]], object]  # moves landing files back into their zones
+    # moves landing files back into their zones, and tells of each
+    requeue: Callable[[Sequence[ConsumedFile], Callable[[MovedFile], object]], object]
     keys_of: Callable[
         [TableName], tuple[str, ...]
     ]  # the key columns that a table's pipeline declares
@@ -63,7 +65,9 @@ class TableServices:
     def look_up(self, name: str | TableName) -> tuple[TableName, Pointer, TableMetadata]:
         """A table with its pointer and the metadata that it points at."""
         table = self.find(name)
-        pointer = self.catalog.pointers([table])[table]
+        pointer = self.catalog.pointers([table]).get(table)
+        if pointer is None:  # others may drop a table at any time
+            raise UnknownName("table", str(table), map(str, self.catalog.pointers()))
         return table, pointer, self.catalog.metadata([pointer])[table]
 
     def find_point(

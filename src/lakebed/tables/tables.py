@@ -20,6 +20,7 @@ from lakebed.ports import (
 from lakebed.tables.history.compare import compare
 from lakebed.tables.history.diff import TableDiff
 from lakebed.tables.history.rollback import Rollback, UndoneFiles, plan_rollback
+from lakebed.tables.history.rolling_back import roll_back
 from lakebed.tables.history.timeline import HistoryEntry, table_history
 from lakebed.tables.lookup.entries import (
     find_readable,
@@ -175,20 +176,11 @@ class Tables(TableMigrations):
         """
         table = self.find(name)
 
-        def attempt() -> Rollback:
-            pointer = self._catalog.pointers([table])[table]
-            plan = self.plan_rollback(table, to, files=files)
-            # Files first: while the ledger says that they are consumed, no run reads them a second
-            # time.
-            self._services.requeue(plan.files)
-            leases = [lease.require()]
-            self._catalog.amend(
-                table, plan.amendments, expected=pointer, leases=leases, records=plan.records
-            )
-            return plan
+        def plan() -> Rollback:
+            return self.plan_rollback(table, to, files=files)
 
         with self._change(table, wait=wait) as lease:
-            return retry(attempt, repeatable=False)
+            return roll_back(table, self._services, lease, plan=plan)
 
     def plan_rollback(
         self, name: str | TableName, to: str | int, *, files: UndoneFiles | None = None
@@ -198,8 +190,16 @@ class Tables(TableMigrations):
         point = self._services.find_point(table, metadata, to)
         ref = metadata.refs.get(str(to))
         by_tag = ref is not None and ref.kind == "tag"
-        ledger = self._services.records.ledger(table)
-        return plan_rollback(table, metadata, point, ledger, files=files, by_tag=by_tag)
+        records = self._services.records
+        return plan_rollback(
+            table,
+            metadata,
+            point,
+            records.ledger(table),
+            records.descents(metadata.uuid),
+            files=files,
+            by_tag=by_tag,
+        )
 
     def tag(
         self, name: str | TableName, tag: str, *, at: str | int | None = None, replace: bool = False
@@ -236,7 +236,7 @@ class Tables(TableMigrations):
         def attempt() -> None:
             table, pointer, metadata = self._services.look_up(name)
             change = plan(table, metadata)
-            self._services.placement.require_relocated()
+            self._services.placement.require_relocated(table)
             self._catalog.amend(table, [change.amendment], expected=pointer, records=change.records)
 
         retry(attempt, repeatable=False)
@@ -252,9 +252,10 @@ class Tables(TableMigrations):
         services = self._services
         target = require_free_name(shown_name(to), services.placement)
         table = self.find(name)
+        services.placement.require_relocated(table)
         protected = services.protected(table, at=at, seconds=_CLONING, reader="clone")
         with self._change(target), protected as point, name_may_be_taken(target):
-            pointer = self._catalog.pointers([table])[table]
+            _, pointer, _ = services.look_up(table)
             location = services.placement.new_location(target)
             records = _events(Event("cloned", target, point.id, {"of": str(table)}))
             self._catalog.clone(

@@ -8,6 +8,7 @@ from lakebed.testing.care_log import MemoryCareLog
 from lakebed.testing.catalog import MemoryCatalog
 from lakebed.testing.events import MemoryEvents
 from lakebed.testing.files import MemoryFiles
+from lakebed.testing.identity import MemoryIdentity
 from lakebed.testing.leases import MemoryLeases
 from lakebed.testing.records import MemoryRecords
 from lakebed.testing.releases import MemoryReleases
@@ -17,6 +18,7 @@ __all__ = [
     "MemoryCatalog",
     "MemoryEvents",
     "MemoryFiles",
+    "MemoryIdentity",
     "MemoryLeases",
     "MemoryRecords",
     "MemoryReleases",

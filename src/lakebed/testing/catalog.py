@@ -10,7 +10,7 @@ from functools import reduce
 from typing import Any
 from uuid import uuid4
 
-from lakebed.errors import PointerMoved
+from lakebed.errors import PointerMoved, TableDropped
 from lakebed.names import TableName, tables_named
 from lakebed.ports import (
     MAIN,
@@ -219,7 +219,7 @@ class MemoryCatalog:
     def delete_dropped(self, dropped: DroppedTable) -> None:
         with self._locked():
             self._dropped.pop(dropped.uuid, None)
-            self.records.delete_from_ledger(dropped.hidden_name)
+            self.records.delete_from_ledger(dropped)
 
     def register(
         self, table: TableName, location: str, *, records: ChangeRecords = NO_CHANGE_RECORDS
@@ -262,6 +262,7 @@ class MemoryCatalog:
     def _store(self, records: ChangeRecords) -> None:
         for change in records.file_states:
             self.records.set_file_state(change)
+        self.records.add_descents(records.descents)
         self.events.append(*records.events)
 
     def purge(self, table: TableName) -> None:
@@ -269,6 +270,8 @@ class MemoryCatalog:
             self._pointers.pop(table, None)
 
     def newest_value(self, table: TableName, *, snapshot: int, column: str) -> Any:
+        if table not in self._pointers:
+            raise TableDropped(str(table))
         return max(self._rows[snapshot], default=None)
 
     def _point(self, table: TableName, metadata: TableMetadata) -> None:

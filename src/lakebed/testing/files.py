@@ -1,6 +1,6 @@
 """Files in memory, for tests that need no disk."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from threading import Lock
 
@@ -8,7 +8,7 @@ from lakebed.errors import FileExists, FileMissing, FileReplaced
 from lakebed.ports.files.file_content import Content, chunks
 from lakebed.ports.files.file_paths import require_folder, require_path, require_range
 from lakebed.ports.files.file_probe import require_atomic_writes
-from lakebed.ports.files.files import FileInfo
+from lakebed.ports.files.files import FileInfo, StrayLink
 
 _ADDRESS = "memory/"
 
@@ -69,6 +69,9 @@ class MemoryFiles:
 
     def walk(self, folder: str = "") -> Iterator[FileInfo]:
         return reversed(list(self.list(folder)))  # nobody shall rely on an order
+
+    def follow(self, folder: str, *, stray: Callable[[StrayLink], None]) -> Iterator[FileInfo]:
+        return self.walk(folder)
 
     def folders(self, folder: str = "") -> tuple[str, ...]:
         top = f"{require_folder(folder)}/" if folder else ""

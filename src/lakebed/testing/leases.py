@@ -3,6 +3,7 @@
 import threading
 import time
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from lakebed.errors import LeaseHeld, LeaseLost
 from lakebed.ports import Lease
@@ -17,9 +18,10 @@ class _Row:
 
 
 class MemoryLeases:
-    """Leases in a dictionary."""
+    """Leases in a dictionary; the store's clock differs from this machine's by `clock_offset`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, clock_offset: timedelta = timedelta()) -> None:
+        self._clock_offset = clock_offset
         self._rows: dict[str, _Row] = {}
         self._lock = threading.Lock()
 
@@ -48,6 +50,9 @@ class MemoryLeases:
         if row is None or row.holder is None or row.heartbeat + row.limit < time.monotonic():
             return None
         return Lease(name, row.holder, row.token)
+
+    def store_time(self) -> datetime:
+        return datetime.now(UTC) + self._clock_offset
 
     def fence(self, lease: Lease) -> None:
         """`LeaseLost` unless this lease is still held."""

@@ -11,6 +11,8 @@ from lakebed.names import TableName, ZoneName
 from lakebed.ports import (
     ColumnTypeChange,
     ConsumedFile,
+    Descent,
+    DroppedTable,
     Event,
     FileStateChange,
     InputPin,
@@ -35,6 +37,7 @@ class MemoryRecords:
         self._events, self._lock = events or MemoryEvents(), RLock()
         self._runs: dict[str, RunRecord] = {}
         self._ledger: list[ConsumedFile] = []
+        self._descents: dict[tuple[str, int], Descent] = {}
         self._types: dict[_TypeKey, tuple[str, str]] = {}  # the column's name and type
         self._pins: dict[str, tuple[InputPin, ...]] = {}
         self._last_publication = 0.0
@@ -100,6 +103,11 @@ class MemoryRecords:
     def ledger(self, table: TableName) -> tuple[ConsumedFile, ...]:
         return tuple(file for file in self._in_order() if file.table == table)
 
+    def descents(self, uuid: str) -> tuple[Descent, ...]:
+        return tuple(
+            descent for (owner, _), descent in sorted(self._descents.items()) if owner == uuid
+        )
+
     def _in_order(self) -> list[ConsumedFile]:
         return sorted(self._ledger, key=lambda file: (file.taken_at, file.path))
 
@@ -113,6 +121,9 @@ class MemoryRecords:
             if known == zone:
                 found.setdefault(pattern, {})[column] = type_
         return found
+
+    def appends_replaced(self, zone: ZoneName) -> bool:
+        return False  # no fake is that old
 
     def delete_runs(self, run_ids: Collection[str]) -> int:
         ended = [
@@ -170,6 +181,11 @@ class MemoryRecords:
             for file in self._ledger
         ]
 
+    def add_descents(self, descents: Iterable[Descent]) -> None:
+        """Store what snapshots were made from."""
+        for descent in descents:
+            self._descents[descent.uuid, descent.snapshot] = descent
+
     def rename_table(self, table: TableName, to: TableName) -> None:
         """Files consumed by a table, and pins of it, belong to its new name."""
         self._ledger = [
@@ -180,9 +196,12 @@ class MemoryRecords:
                 replace(pin, table=to) if pin.table == table else pin for pin in pins
             )
 
-    def delete_from_ledger(self, table: TableName) -> None:
-        """Remove every file of a table that was purged."""
-        self._ledger = [file for file in self._ledger if file.table != table]
+    def delete_from_ledger(self, dropped: DroppedTable) -> None:
+        """Remove every file of a dropped table that is purged, and the descent of its snapshots."""
+        self._ledger = [file for file in self._ledger if file.table != dropped.hidden_name]
+        self._descents = {
+            key: descent for key, descent in self._descents.items() if key[0] != dropped.uuid
+        }
 
 
 def _moved(file: ConsumedFile, moved: MovedFile) -> ConsumedFile:

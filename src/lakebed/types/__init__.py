@@ -10,6 +10,7 @@ from lakebed.types.column_type import (
     Struct,
     with_parts,
 )
+from lakebed.types.decimals import decimal_of, fitted, unscaled_value
 from lakebed.types.iceberg import read_iceberg_type
 from lakebed.types.joining import extends, holds, join_types, kept_as
 from lakebed.types.parsing import known_type, parse_type
@@ -25,8 +26,10 @@ __all__ = [
     "Primitive",
     "Struct",
     "can_widen",
+    "decimal_of",
     "exact_up_to",
     "extends",
+    "fitted",
     "holds",
     "is_safe",
     "is_storable",
@@ -37,5 +40,6 @@ __all__ = [
     "read_iceberg_type",
     "read_table_type",
     "stored_type",
+    "unscaled_value",
     "with_parts",
 ]

@@ -82,17 +82,21 @@ class Executor(Generic[S, T, R]):
         self.listener.on_end(step, record)
 
     def _execute_side_by_side(self, steps: tuple[S, ...]) -> None:
-        """Steps are recorded in the order of the plan once all have ended, if none failed."""
+        """Steps are recorded in the order of the plan once all have ended; the first failure is
+        raised after that.
+        """
         self.check()
         for step in steps:
             self.listener.on_start(step)
         with ThreadPoolExecutor(self.threads) as pool:
             endings = list(pool.map(self._timed, steps))
+        for step, ended in zip(steps, endings, strict=True):
+            record = self.record(step, ended)
+            if ended.error is None:
+                self.listener.on_end(step, record)
         for ended in endings:
             if ended.error:
                 raise ended.error
-        for step, ended in zip(steps, endings, strict=True):
-            self.listener.on_end(step, self.record(step, ended))
 
     def _timed(self, step: S) -> Ended[T]:
         began = time.monotonic()

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, TextIO
 
+from lakebed.engines.worker.end_report import report_to
 from lakebed.engines.worker.open_files import close_all_but
 
 
@@ -22,6 +23,7 @@ class Command:
     umask: int
     path: Sequence[str]  # where Python looks for modules
     files: Mapping[int, int]
+    report: int = -1  # where the command's end is reported to
 
     @classmethod
     def read(cls, told: Mapping[str, Any], files: Sequence[int]) -> "Command":
@@ -38,7 +40,7 @@ class Command:
 
 def become(command: Command) -> None:
     """Be the caller's process from here on."""
-    _take_files(command.files)
+    report_to(_take_files(command.files, command.report))
     os.chdir(command.folder)
     os.umask(command.umask)
     os.environ.clear()
@@ -51,14 +53,18 @@ def become(command: Command) -> None:
     _open_streams(command.files)
 
 
-def _take_files(files: Mapping[int, int]) -> None:
-    """The caller's open files under the caller's numbers, and no others."""
+def _take_files(files: Mapping[int, int], report: int) -> int:
+    """The caller's open files under the caller's numbers, and no others but the report, whose
+    number is returned.
+    """
     above = max((*files, *files.values(), 2)) + 1
     moved = {number: fcntl.fcntl(file, fcntl.F_DUPFD, above) for number, file in files.items()}
-    close_all_but(moved.values())
+    moved_report = fcntl.fcntl(report, fcntl.F_DUPFD_CLOEXEC, above)
+    close_all_but({*moved.values(), moved_report})
     for number, file in moved.items():
         os.dup2(file, number, inheritable=True)
         os.close(file)
+    return moved_report
 
 
 def _open_streams(files: Mapping[int, int]) -> None:

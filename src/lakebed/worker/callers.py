@@ -1,18 +1,18 @@
 """The callers of commands: their signals go to the children that run them, exit codes come back."""
 
-import os
 import selectors
 import signal
 import socket
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from lakebed.engines.worker.children import fork_child, send_signal
+from lakebed.engines.worker.end_report import EndReport, command_end
 from lakebed.engines.worker.messages import receive, send
 from lakebed.engines.worker.open_files import close_files
 from lakebed.worker.become import Command
-from lakebed.worker.fork import fork_child
 
 GRACE = 5.0  # seconds that a command without a caller may take to end
 
@@ -20,6 +20,7 @@ GRACE = 5.0  # seconds that a command without a caller may take to end
 @dataclass
 class _Caller:
     connection: socket.socket
+    report: EndReport
     interrupted: bool = False
     gone_since: float | None = None
 
@@ -41,11 +42,13 @@ class Callers:
         """Run a command in a child, where it is returned."""
         command = Command.read(told, files)
         send(connection, {"accepted": True})  # from here on the caller does not run it itself
+        report = EndReport()
         pid = fork_child()
         if pid == 0:
-            return command
+            return replace(command, report=report.writing)
+        report.close_writing()
         close_files(files)
-        self._callers[pid] = _Caller(connection)
+        self._callers[pid] = _Caller(connection, report)
         self._selector.register(connection, selectors.EVENT_READ, lambda _: self._hear(pid))
         self.served += 1
         return None
@@ -61,33 +64,22 @@ class Callers:
             caller.gone_since = time.monotonic()
             number = 0 if caller.interrupted else signal.SIGINT
         caller.interrupted = caller.interrupted or number in (signal.SIGINT, signal.SIGTERM)
-        _send_signal(pid, number)
+        send_signal(pid, number)
 
     def end_abandoned(self) -> None:
         """Kill commands that go on although their callers have gone."""
         for pid, caller in self._callers.items():
             if caller.gone_since and time.monotonic() - caller.gone_since > GRACE:
-                _send_signal(pid, signal.SIGKILL)
+                send_signal(pid, signal.SIGKILL)
 
     def ended(self, pid: int, status: int) -> None:
         """Tell a caller how its command ended."""
         caller = self._callers.pop(pid, None)
         if caller is None:
             return
+        end = command_end(status, caller.report.read())
         if caller.gone_since is None:
             self._selector.unregister(caller.connection)
             with suppress(OSError):  # it has just gone
-                send(caller.connection, {"exit": os.waitstatus_to_exitcode(status)})
+                send(caller.connection, asdict(end))
         caller.connection.close()
-
-
-def _send_signal(pid: int, number: int) -> None:
-    """Signal a child and what it has started, as a terminal does; SIGTERM is for itself alone.
-
-    The child is not reaped yet, so the number is its own.
-    """
-    with suppress(OSError):
-        if number == signal.SIGTERM:
-            os.kill(pid, number)
-        else:
-            os.killpg(pid, number)

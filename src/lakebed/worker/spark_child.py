@@ -6,9 +6,9 @@ import signal
 import socket
 from contextlib import suppress
 
+from lakebed.engines.worker.children import fork_child
 from lakebed.engines.worker.messages import receive, send
 from lakebed.engines.worker.open_files import close_all_but
-from lakebed.worker.fork import fork_child
 
 
 class SparkChild:

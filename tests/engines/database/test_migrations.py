@@ -90,8 +90,11 @@ def test_files_that_an_older_lakebed_took_are_still_taken(either: Database) -> N
     )
     either.prepare()
     table, zone = TableName("shop", "silver", "orders"), ZoneName("shop", "orders")
-    (row,) = DatabaseRecords(either).consumed(zone)
+    records = DatabaseRecords(either)
+    (row,) = records.consumed(zone)
     assert row == ConsumedFile(table, zone, "a.csv", "3-1f-2a", 3, "r1")
+    assert records.appends_replaced(zone)  # as it was until then
+    assert not records.appends_replaced(ZoneName("shop", "later"))
 
 
 _BEFORE_6 = ("drop table lakebed_counters", "alter table lakebed_followers drop column at")

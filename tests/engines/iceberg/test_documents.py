@@ -3,6 +3,7 @@ whatever it is not about.
 """
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -116,14 +117,14 @@ def test_a_table_of_a_newer_format_is_refused_and_left_alone(tmp_path: Path) -> 
     ):
         read_document(load_file_io({}, str(file)), str(file))
     with pytest.raises(NewerFormat):
-        stage_amendments(str(file), [SetRef("t", 1, "tag")], properties={})
+        stage_amendments(str(file), [SetRef("t", 1, "tag")], properties={}, now=time.time())
     assert list(tmp_path.iterdir()) == [file]
 
 
 def test_a_staged_file_of_format_3_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     file = tmp_path / "00004-a.metadata.json"
     file.write_text(json.dumps(document(location=str(tmp_path))))
-    staged = stage_amendments(str(file), [SetRef("t", 1, "tag")], properties={})
+    staged = stage_amendments(str(file), [SetRef("t", 1, "tag")], properties={}, now=time.time())
     assert staged.startswith(f"{tmp_path}/metadata/00005-")
     found = json.loads(Path(staged).read_text())
     assert (found["format-version"], found["next-row-id"], found["refs"]["t"]["snapshot-id"]) == (

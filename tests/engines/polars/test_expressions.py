@@ -2,6 +2,7 @@
 
 import operator
 import random
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,9 @@ COLUMNS = (
     ScanColumn(2, "s", "string", False),
     ScanColumn(3, "f", "float", False),
     ScanColumn(4, "b", "boolean", False),
+    ScanColumn(5, "m", "decimal(9, 2)", False),
 )
-n, s = pl.col("n"), pl.col("s")
+n, s, m = pl.col("n"), pl.col("s"), pl.col("m")
 
 
 @pytest.mark.parametrize(
@@ -49,6 +51,9 @@ n, s = pl.col("n"), pl.col("s")
             None,
         ),  # Polars compares it as a float of half the length, DuckDB does not
         (n > 0.5, None),
+        (m > Decimal("1.5"), Comparison("m", ">", Decimal("1.50"))),
+        (m < Decimal("1.236"), None),  # DuckDB would compare with 1.24
+        (m < Decimal(12345678901), None),
         (n + 1 > 5, None),
         (n.map_batches(lambda column: column > 1, return_dtype=pl.Boolean), None),
     ],

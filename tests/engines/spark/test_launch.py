@@ -14,6 +14,8 @@ from lakebed.engines.spark.start.launch import (
     ordinary_conf,
     properties_text,
 )
+from lakebed.engines.spark.start.process import make_scratch
+from lakebed.errors import SparkFailed
 
 JAVA = Java(Path("/jdk"), "17.0.15", 17, "PATH")
 JARS = (Path("/cache/iceberg.jar"), Path("/cache/sqlite.jar"))
@@ -38,6 +40,34 @@ def test_the_command_starts_java_with_our_jars_and_the_settings_file() -> None:
 
 def test_no_secret_is_on_the_command_line() -> None:
     assert "hush" not in " ".join(command())
+
+
+@pytest.mark.parametrize("told", ["by the environment", "by the settings"])
+def test_spark_gets_private_folders_where_it_was_told_to_keep_its_files(
+    told: str, tmp_path: Path
+) -> None:
+    places = f"{tmp_path}/one,{tmp_path}/two"
+    by_environment = told == "by the environment"
+    launch = Launch(JAVA, JARS, {} if by_environment else {"spark.local.dir": places})
+    scratch = make_scratch(launch, {"SPARK_LOCAL_DIRS": places} if by_environment else {})
+    folders = [Path(folder) for folder in scratch.environment["SPARK_LOCAL_DIRS"].split(",")]
+    assert [folder.parent.name for folder in folders] == ["one", "two"]
+    assert [folder.stat().st_mode & 0o777 for folder in folders] == [0o700, 0o700]
+    other = make_scratch(launch, {"SPARK_LOCAL_DIRS": places})
+    assert all(folder.is_dir() for folder in folders), "they are in use, and not swept"
+    other.let_go()
+    other.remove()
+    scratch.let_go()
+    scratch.remove()
+    assert not any(folder.exists() for folder in folders)
+
+
+def test_a_folder_that_spark_cannot_use_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    launch = Launch(JAVA, JARS, {"spark.local.dir": str(tmp_path / "file" / "below")})
+    with pytest.raises(SparkFailed, match="below") as failed:
+        make_scratch(launch, {})
+    assert "spark.local.dir" in failed.value.next
 
 
 def test_serial_collection_unless_the_user_chose_another() -> None:

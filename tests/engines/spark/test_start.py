@@ -141,7 +141,7 @@ def test_the_jvm_ends_when_python_is_killed(hidden: dict[str, Any]) -> None:
 
 
 FALLING_BACK = """
-import json, os, sys
+import json, os, sys, tempfile
 from pathlib import Path
 import lakebed.engines.spark.start.launch as launch
 from lakebed.engines.spark import close_session, start_ahead
@@ -149,16 +149,20 @@ from lakebed.settings import Settings
 from pyspark.sql.functions import expr
 from tests.support.lakes.spark_lakes import TABLE, jvm_of, make_table, new_lake, open_lake, run_once
 
-folder = Path(sys.argv[1])
+folder, temporary = Path(sys.argv[1]), Path(tempfile.gettempdir())
 launch.MAIN = "org.apache.spark.deploy.NoSuchClass"
 session = open_lake(folder / "one lake", conf={"spark.hadoop.fs.s3a.secret.key": "hush-hush"})
 make_table(session)
 seen = {"fallen_back": run_once(session), "how": open_lake.__name__}
 seen["cmdline"] = "".join(Path(f"/proc/{jvm}/cmdline").read_text() for jvm in jvm_of(os.getpid()))
+session.range(100).repartition(3).collect()
+seen["modes"] = [path.stat().st_mode & 0o777 for path in temporary.iterdir()]
+seen["shuffled"] = len([*temporary.rglob("shuffle_*")])
 died, = jvm_of(os.getpid())
 os.kill(died, 9)
 os.waitid(os.P_PID, died, os.WEXITED | os.WNOWAIT)
 launch.MAIN = "org.apache.spark.deploy.SparkSubmit"
+seen["left_by_the_dead"] = os.listdir(temporary)
 two = new_lake(folder / "two lakes")
 start_ahead(Settings(), two, environment=os.environ, logs=two.folder / ".data" / "logs")
 ahead = jvm_of(os.getpid())
@@ -166,6 +170,7 @@ session = open_lake(two.folder)
 seen["ahead"], seen["used"] = ahead, jvm_of(os.getpid())
 make_table(session)
 seen["directly_again"] = run_once(session)
+seen["temporary"] = os.listdir(temporary)
 session.table(TABLE).writeTo(TABLE).overwrite(expr("true"))
 seen["pandas"] = "pandas" in sys.modules
 from pyspark.ml.functions import array_to_vector
@@ -173,7 +178,7 @@ vectors = session.sql("SELECT array(1.5D) AS v").select(array_to_vector("v")).co
 seen["vectors"] = [list(row[0]) for row in vectors]
 seen["two_cmdline"] = "".join(Path(f"/proc/{jvm}/cmdline").read_text() for jvm in jvm_of(os.getpid()))
 close_session(session)
-seen["left"] = jvm_of(os.getpid())
+seen["left"], seen["left_files"] = jvm_of(os.getpid()), os.listdir(temporary)
 print(json.dumps(seen))
 """
 
@@ -181,7 +186,9 @@ print(json.dumps(seen))
 @pytest.fixture(scope="module")
 def fallen_back(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("fallback")
-    seen = python(FALLING_BACK, folder)
+    (folder / "tmp").mkdir()
+    environment = {**ENVIRONMENT, "TMPDIR": str(folder / "tmp")}
+    seen = python(FALLING_BACK, folder, environment=environment)
     return {**seen, "logs": "".join(log.read_text() for log in folder.rglob("*.log"))}
 
 
@@ -225,6 +232,22 @@ def test_pipelines_that_import_machine_learning_find_its_functions(
 @by_spark_submit
 def test_closing_the_last_session_ends_the_jvm(fallen_back: dict[str, Any]) -> None:
     assert fallen_back["left"] == []
+
+
+@by_spark_submit
+def test_nobody_else_can_read_what_spark_shuffles(fallen_back: dict[str, Any]) -> None:
+    assert fallen_back["shuffled"] > 0
+    assert set(fallen_back["modes"]) == {0o700}
+
+
+@by_spark_submit
+def test_what_a_killed_spark_left_is_removed_by_the_next_and_a_closed_one_leaves_nothing(
+    fallen_back: dict[str, Any],
+) -> None:
+    assert fallen_back["left_by_the_dead"]
+    assert not set(fallen_back["left_by_the_dead"]) & set(fallen_back["temporary"])
+    assert fallen_back["temporary"]
+    assert fallen_back["left_files"] == []
 
 
 def test_a_spark_that_cannot_start_says_why(tmp_path: Path) -> None:

@@ -211,6 +211,21 @@ def test_values_of_every_type_come_back_from_plateau(tmp_path: Path) -> None:
             assert (pd.isnull(mine[name]) and pd.isnull(value)) or mine[name] == value, name
 
 
+def test_integers_beside_missing_values_are_not_rounded(tmp_path: Path) -> None:
+    large = 2**53 + 1
+    parts = [[1, None], [large, None], [large]]
+    for first, more in [("ours", "theirs_more"), ("theirs", "ours_more"), ("ours", "ours_more")]:
+        place = Place(tmp_path / f"{first} {more}")
+        frames = [pd.DataFrame({"x": pd.array(values, "Int64")}) for values in parts]
+        getattr(place, first)(frames[:1], (), ())
+        for part in frames[1:]:
+            getattr(place, more)(part)
+        mine = kartothek.to_pandas(kartothek.read_table(place.files, DATASET))
+        for found in (mine, eager.read_table(DATASET, place.store)):
+            assert sorted(found["x"].dropna().tolist()) == [1, large, large]
+            assert found["x"].isna().sum() == 2
+
+
 def test_bytes_and_times_with_a_zone_go_both_ways(tmp_path: Path) -> None:
     moment = pd.Timestamp("2024-02-29 01:02:03.000004", tz="UTC")
     rows = pd.DataFrame({"row": [1, 2], "bytes": [b"\xff\x00", None], "zoned": [moment, pd.NaT]})

@@ -135,6 +135,11 @@ def test_numbers_of_every_kind_compare_with_a_double_and_booleans_stand_alone() 
             "d = 5.00 and d < 5.25 and d > -1.50",
         ),
         ("decimal(10, 2)", "d = 5.255", ""),
+        (
+            "decimal(38, 9)",
+            "d > -12345678901234567890123456789.012345678",
+            "d > -12345678901234567890123456789.012345678",
+        ),
         ("decimal(10, 2)", "d = 100000000", ""),
         ("decimal(10, 2)", "d = 1e1", ""),
         ("decimal(38, 10)", "d = 5", "d = 5.0000000000"),

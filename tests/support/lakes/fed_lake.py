@@ -6,13 +6,21 @@ import os
 from types import SimpleNamespace
 from typing import Any, cast
 
-from lakebed.landing import ZoneRows, content_digests, data_files, known_files, not_consumed
+from lakebed.landing import (
+    ZoneRows,
+    content_digests,
+    data_files,
+    each_once,
+    known_files,
+    list_zone,
+    not_consumed,
+)
 from lakebed.names import TableName, ZoneName, new_run_id
 from lakebed.pipelines.planning.pin_zones import pin_zones
-from lakebed.pipelines.running.ledger_copies import write_copy
 from lakebed.pipelines.running.steps.archiving import archive_zones, taken
 from lakebed.ports import RUN_ID, PublicationRecords, RunRecord, Snapshot
-from lakebed.tables import PublishRequest, publish
+from lakebed.tables import HeldLease, PublishRequest, publish
+from lakebed.tables.ledger.copies import write_copy
 from tests.support.benches import ids
 from tests.support.lakes.kept_lake import Kept
 
@@ -31,7 +39,7 @@ class Fed:
         files.write(
             f"{self.table.pipeline_folder}/config.yaml", f"merge_strategy: {strategy}\n".encode()
         )
-        files.write(f"{ZONE.folder}/zone.yaml", b"settle_seconds: 0\n")
+        files.write(f"{ZONE.folder}/zone.yaml", b"settle_seconds: 0\nreplaced: append\n")
         self.landed = 0
 
     @property
@@ -47,16 +55,23 @@ class Fed:
 
     def waits(self) -> set[int]:
         """What the next run would read, by row."""
-        present = data_files(self.kept.lake.stores.files.list(ZONE.folder), ZONE)
         stores = self.kept.lake.stores
+        present = data_files(list_zone(stores.files, ZONE), ZONE)
         known = known_files(ZONE, present, stores.files, stores.records, table=self.table)
-        return {self._row(file.path) for file in not_consumed(present, known)}
+        files = not_consumed(each_once(present, known), known)
+        return {self._row(file.path) for file in files}
 
     def run(self, *, full_refresh: bool = False) -> Snapshot | None:
-        """As a run does it: pin, write on a branch, publish with the books, archive.
+        """As a run does it: look whether the lake was moved, take the lease, pin, write on a
+        branch, publish with the books, archive.
 
         None: there was nothing to read.
         """
+        self.tools.placement.require_relocated(self.table)
+        with self.kept.lake.tables.lease(self.table) as held:
+            return self._run(held, full_refresh=full_refresh)
+
+    def _run(self, held: HeldLease, *, full_refresh: bool) -> Snapshot | None:
         pins = self._pins(full_refresh=full_refresh)
         (pin,) = pins.values()
         if not pin.files:
@@ -81,15 +96,13 @@ class Fed:
         rows = taken(cast("Any", work))
         record = RunRecord(run_id, "i", self.table, "running", tools.now())
         write_copy(files, run_id, rows)
-        with self.kept.lake.tables.lease(self.table) as held:
-            along = PublicationRecords((record,), rows)
-            publish(
-                tools.placement.catalog,
-                [PublishRequest(self.table, f"run_{run_id}")],
-                run_id=run_id,
-                leases=[held.require()],
-                records=along,
-            )
+        publish(
+            tools.placement.catalog,
+            [PublishRequest(self.table, f"run_{run_id}")],
+            run_id=run_id,
+            leases=[held.require()],
+            records=PublicationRecords((record,), rows),
+        )
         if self.archive:
             archive_zones([ZONE], {self.table: self._spec}, tools)
         return self.head()

@@ -4,7 +4,7 @@ of DuckDB.
 
 import random
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -27,9 +27,14 @@ SCHEMA = pa.schema(
         pa.field("at", pa.timestamp("us")),
         pa.field("atz", pa.timestamp("us", tz="UTC")),
         pa.field("flag", pa.bool_()),
+        pa.field("h", pa.decimal128(38, 0)),
+        pa.field("w", pa.decimal128(38, 10)),
     ]
 )
 _TEXTS = ["", "a", "ab", "abc", "b", "ba", "é", "z%", "_", "A"]
+WIDE = 12345678901234567890123456789012345600  # rows differ in the last of 38 digits
+# the calendar's ends, as Python, Iceberg and all engines know them
+_FIRST, _LAST = datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999999)  # noqa: DTZ001
 _FLOATS = [0.0, -0.0, 1.5, -2.25, 1e300, float("inf"), float("-inf"), float("nan")]
 
 
@@ -69,6 +74,15 @@ def random_rows(chance: random.Random, count: int, *, around: int) -> pa.Table:
         return None if chance.random() < 0.12 else value
 
     moment = datetime(2026, 1, 1) + timedelta(days=around)  # noqa: DTZ001
+
+    def time(value: datetime) -> datetime:
+        """In one file of several, the ends of the calendar are among the times."""
+        return chance.choice([value, _FIRST, _LAST]) if around == 5 else value
+
+    def wide(scale: int) -> Decimal:
+        digits = WIDE + around * 10 + chance.randrange(12)
+        return Decimal(f"{chance.choice(['', '', '-'])}{digits}e-{scale}")
+
     rows = [
         {
             "id": some(around * 10 + chance.randrange(12)),
@@ -76,10 +90,12 @@ def random_rows(chance: random.Random, count: int, *, around: int) -> pa.Table:
             "x": some(chance.choice([*_FLOATS, float(around)])),
             "m": some(Decimal(chance.randrange(-500, 500)).scaleb(-2) + around),
             "s": some(chance.choice(_TEXTS)),
-            "day": some(date(2026, 1, 1) + timedelta(days=around)),
-            "at": some(moment + timedelta(hours=chance.randrange(30))),
-            "atz": some(moment.replace(tzinfo=UTC) + timedelta(hours=chance.randrange(30))),
+            "day": some(time(moment).date()),
+            "at": some(time(moment + timedelta(hours=chance.randrange(30)))),
+            "atz": some(time(moment + timedelta(hours=chance.randrange(30))).replace(tzinfo=UTC)),
             "flag": some(chance.random() < 0.5),
+            "h": some(wide(0)),
+            "w": some(wide(10)),
         }
         for _ in range(count)
     ]

@@ -3,8 +3,8 @@
 import json
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,17 +12,19 @@ from typing import Any
 from lakebed.care.backup.backup import FORMAT, MANIFEST
 from lakebed.care.backup.services import BackupServices, backup_place
 from lakebed.care.fsck import FsckServices, Newer, newer
+from lakebed.care.fsck.ledger import LedgerReport, restore_ledger
 from lakebed.care.fsck.rebuilding import find_metadata_files
+from lakebed.care.relocation import relocate
 from lakebed.errors import FileMissing, UsageError
 from lakebed.ports import (
     ChangeRecords,
     DatabaseArchive,
     Event,
-    FileStateChange,
+    Pointer,
     PointerChange,
     PointerRows,
 )
-from lakebed.tables import plan_rollback
+from lakebed.settings import Root
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class RestoreReport:
     repointed: bool
     unknown: Sequence[str]  # metadata folders of tables that the backup does not have
     moved: bool  # the lake was at another root then
+    ledger: LedgerReport  # of landing files taken since
 
 
 def restore_backup(
@@ -54,21 +57,23 @@ def restore_backup(
         _require_replaceable(services.database, force=force)
         with zipfile.ZipFile(file) as archive:
             services.database.read(archive, version=manifest["schema"])
-    found, unknown = _newer(fsck, fsck.pointer_rows) if fsck.pointer_rows else ((), ())
-    if newest and fsck.pointer_rows:
-        _follow(fsck.pointer_rows, found)
-        fsck.restore_ledger()
-        fsck.pointer_rows.change(
-            [], records=ChangeRecords(file_states=tuple(_file_states(fsck, found)))
-        )
+    tables = _Restored()
+    if fsck.pointer_rows:
+        tables = _look_for_newer(fsck, fsck.pointer_rows, manifest["root"])
+    ledger = _follow(fsck, tables) if newest else LedgerReport()
+    if newest and tables.moved:
+        # last: if a table is damaged and stops it, the ledger is complete all the same, and
+        # nothing writes or removes anything before `lakebed relocate --from` has succeeded
+        relocate(services.relocation, origin=manifest["root"], may_find_none=True)
     return RestoreReport(
         manifest["made_at"],
         manifest["root"],
         len(manifest["tables"]),
-        {str(one.pointer.table): one.file.location for one in found},
+        {str(one.pointer.table): one.file.location for one in tables.newer},
         newest,
-        unknown,
+        tables.unknown,
         moved=manifest["root"] != str(fsck.root),
+        ledger=ledger,
     )
 
 
@@ -110,43 +115,76 @@ def _require_replaceable(database: DatabaseArchive, *, force: bool) -> None:
         raise UsageError(what, where=database.where, next="Back it up first, then use --force.")
 
 
-def _newer(
-    fsck: FsckServices, pointer_rows: PointerRows
-) -> tuple[tuple[Newer, ...], tuple[str, ...]]:
-    """Tables with newer metadata files than the backup points at, and metadata folders that it does
-    not have.
+@dataclass(frozen=True)
+class _Restored:
+    """The tables of a backup that was just restored, compared with the metadata files that are
+    here.
     """
+
+    newer: tuple[Newer, ...] = ()
+    unknown: tuple[str, ...] = ()  # metadata folders that the backup does not have
+    moved: bool = False  # some rows point below the former root
+    # the metadata files of those that are in this lake, by their former addresses
+    here: Mapping[str, str] = field(default_factory=dict)
+
+
+def _look_for_newer(fsck: FsckServices, pointer_rows: PointerRows, former_root: str) -> _Restored:
+    """Pointers below the `former_root` of the lake mean the same files below its present root."""
     files, _ = find_metadata_files(fsck)
-    found = newer(fsck.catalog.pointers().values(), files, fsck.root)
-    known = {_folder(fsck, row.location) for row in pointer_rows.rows()}
-    there = {_folder(fsck, file.location) for file in files}
-    return found, tuple(sorted(there - known))
+    present = {file.location for file in files}
+    former = Root(former_root if former_root.startswith("s3://") else f"file://{former_root}")
+    here: dict[str, str] = {}
+    moved: set[str] = set()
+    for location in {row.location for row in pointer_rows.rows()}:
+        at_present = fsck.files.path_of(location)  # also by a link that was left at the old place
+        path = former.relative(location) or at_present
+        if path != at_present:
+            moved.add(location)
+        if path is not None:
+            here[location] = fsck.root.at(path)
+    pointers = [
+        Pointer(pointer.table, here.get(pointer.location, pointer.location))
+        for pointer in fsck.catalog.pointers().values()
+    ]
+    known = {_folder(fsck, location) for location in here.values()}
+    folders = {_folder(fsck, location) for location in present}
+    return _Restored(
+        newer=newer(pointers, files, fsck.root),
+        unknown=tuple(sorted(folders - known)),
+        moved=bool(moved),
+        here={location: here[location] for location in moved if here[location] in present},
+    )
 
 
 def _folder(fsck: FsckServices, location: str) -> str:
     return (fsck.root.relative(location) or "").rpartition("/")[0]
 
 
-def _follow(pointer_rows: PointerRows, found: Sequence[Newer]) -> None:
-    """Point all tables at their newest metadata files, in one commit."""
-    if not found:
-        return
-    rows = {row.location: row for row in pointer_rows.rows() if row.kind == "table"}
-    changes = [PointerChange(rows[one.pointer.location], one.file.location) for one in found]
-    pointer_rows.change(changes, records=ChangeRecords(events=tuple(map(_event, found))))
-
-
-def _file_states(fsck: FsckServices, found: Sequence[Newer]) -> Iterator[FileStateChange]:
-    """For rollbacks since the backup: files count as taken if the run that took them is in the
-    table now; others are excluded.
+def _follow(fsck: FsckServices, restored: _Restored) -> LedgerReport:
+    """Point all tables at their newest metadata files, and bring the ledger up to them. A separate
+    server's tables are at their newest already.
     """
-    for one in found:
-        if head := one.file.metadata.head():
-            ledger = fsck.records.ledger(one.pointer.table)
-            plan = plan_rollback(
-                one.pointer.table, one.file.metadata, head, ledger, files="exclude", by_tag=True
-            )
-            yield from plan.records.file_states
+    if fsck.pointer_rows is None:
+        return restore_ledger(fsck, newer=fsck.catalog.pointers())
+    _repoint(fsck.pointer_rows, restored)
+    return restore_ledger(fsck, newer=[one.pointer.table for one in restored.newer])
+
+
+def _repoint(pointer_rows: PointerRows, restored: _Restored) -> None:
+    """In one commit. Tables of a lake that was moved point here, even if they have no newer ones:
+    the ledger is restored by what they say.
+    """
+    newest = {one.pointer.table: one.file.location for one in restored.newer}
+    changes = []
+    for row in pointer_rows.rows():
+        if row.kind == "table" and row.table:
+            to = newest.get(row.table) or restored.here.get(row.location, row.location)
+            changes.append(PointerChange(row, to))
+    events = tuple(map(_event, restored.newer))
+    pointer_rows.change(
+        [change for change in changes if change.to != change.row.location],
+        records=ChangeRecords(events=events),
+    )
 
 
 def _event(one: Newer) -> Event:

@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from lakebed.care.fsck import FsckServices
+from lakebed.care.relocation import RelocationServices
 from lakebed.ports import DatabaseArchive, Files
 
 
@@ -16,6 +17,7 @@ class BackupServices:
 
     database: DatabaseArchive
     fsck: FsckServices
+    relocation: RelocationServices
     open_files: Callable[[str], Files]  # a bucket by its address, or a folder by its path
 
 

@@ -2,6 +2,7 @@
 repaired without loss.
 """
 
+from lakebed.care.fsck.ledger import LedgerReport, UnprovedFile
 from lakebed.care.fsck.newer import Newer, newer
 from lakebed.care.fsck.rebuild import Candidate, Rebuild, plan_rebuild
 from lakebed.care.fsck.rebuilding import RebuildReport, rebuild_catalog
@@ -22,6 +23,7 @@ __all__ = [
     "Finding",
     "FsckReport",
     "FsckServices",
+    "LedgerReport",
     "Newer",
     "PipelineInventory",
     "Rebuild",
@@ -29,6 +31,7 @@ __all__ = [
     "RepairOutcome",
     "Report",
     "StoredContent",
+    "UnprovedFile",
     "check",
     "make_repairs",
     "newer",

@@ -16,6 +16,13 @@ def lost_catalog(files: int) -> Finding:
     return Finding("lost catalog", "problem", "catalog", what, advice=advice)
 
 
+def moved_lake(where: str, what: str, *, former_root: str = "") -> Finding:
+    """A table that points to another place."""
+    known = f" --from {former_root}" if former_root else ""
+    advice = f"If the lake was copied or moved: lakebed relocate{known}"
+    return Finding("moved lake", "problem", where, what, advice=advice)
+
+
 def folders_without_tables(folders: Mapping[str, int], used: Collection[str]) -> Iterator[Finding]:
     """`folders` have so many files each; `used` are those of tables, dropped ones included, and
     those in which a table has files.

@@ -12,7 +12,7 @@ from lakebed.care.fsck.spec import (
     Settle,
     Unpin,
 )
-from lakebed.derived.identity import KIND, listed_tables
+from lakebed.derived.identity import KIND, listed_tables, unknown_kind
 from lakebed.names import TableName, run_of_branch, run_of_hidden, short_id
 from lakebed.ports import (
     SOURCE_UUID,
@@ -67,6 +67,7 @@ def judge(state: FsckState) -> tuple[Finding, ...]:
         *_dead_runs(state),
         *_hidden(state),
         *_derived(state),
+        *_unknown(state),
         *_listings(state),
         *_unsettled(state),
         *_pins(state),
@@ -132,6 +133,15 @@ def _derived(state: FsckState) -> Iterator[Finding]:
             )
             advice = f"If nobody needs it: lakebed table drop {table}"
             yield Finding("derived table without source", "warning", str(table), what, None, advice)
+
+
+def _unknown(state: FsckState) -> Iterator[Finding]:
+    """Derived tables that only a newer Lakebed can judge."""
+    for table in sorted(table for table in state.tables if table.derived):
+        if kind := unknown_kind(state.tables[table]):
+            what = f"a newer Lakebed has derived it, as {kind}: this version leaves it alone"
+            advice = "Upgrade Lakebed: pip install -U lakebed"
+            yield Finding("unknown derived table", "warning", str(table), what, None, advice)
 
 
 def _listings(state: FsckState) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from lakebed.errors import BadName
 from lakebed.names import TableName
 from lakebed.ports import NAME, UNPUBLISHED, MetadataFile
 from lakebed.settings import Root
+from lakebed.tables import table_folder
 
 _FRESH = re.compile(r"-[0-9a-f]{8}$")  # see TableName.fresh_folder
 _LEAD = re.compile(r"^~([0-9a-f]{2})")  # see names.folder_name
@@ -17,17 +18,23 @@ _CUT = re.compile(r"~[0-9a-f]{16}$")
 
 @dataclass(frozen=True)
 class Candidate:
-    """A table that is not in the catalog, at its newest metadata file."""
+    """A table that is not in the catalog, at its newest metadata file. `former_root`: the lake was
+    there when the file was written; empty if the lake was here.
+    """
 
     name: TableName
     file: MetadataFile
+    former_root: str = ""
 
 
 @dataclass(frozen=True)
 class Rebuild:
-    """What is to be registered again, and what is not, with the reason."""
+    """What is to be registered again, what is to be relocated first because it points `elsewhere`,
+    and what is skipped, with the reason.
+    """
 
     register: tuple[Candidate, ...]
+    elsewhere: tuple[Candidate, ...]
     skipped: tuple[tuple[str, str], ...]
 
 
@@ -38,12 +45,15 @@ def plan_rebuild(
     present: Collection[str],
     names: Collection[TableName],
     dropped: Collection[str],
+    former_roots: Mapping[str, str] | None = None,
 ) -> Rebuild:
     """`present` and `dropped` are uuids still in the database, `names` are taken: nothing is ever
     overwritten.
+
+    `former_roots`: where the lake was, by the metadata files that were written for another place.
     """
     taken = {name.folded for name in names}
-    register: list[Candidate] = []
+    candidates: list[Candidate] = []
     skipped: list[tuple[str, str]] = []
     for file in _newest_first(files, leave={*present, *dropped}):
         names = _possible_names(file, root)
@@ -55,9 +65,12 @@ def plan_rebuild(
             skipped.append((file.location, reason))
         else:
             taken.add(name.folded)
-            register.append(Candidate(name, file))
+            candidates.append(Candidate(name, file, (former_roots or {}).get(file.location, "")))
+    candidates.sort(key=lambda candidate: candidate.name)
     return Rebuild(
-        tuple(sorted(register, key=lambda candidate: candidate.name)), tuple(sorted(skipped))
+        register=tuple(one for one in candidates if not one.former_root),
+        elsewhere=tuple(one for one in candidates if one.former_root),
+        skipped=tuple(sorted(skipped)),
     )
 
 
@@ -90,11 +103,13 @@ def _names(file: MetadataFile, root: Root) -> Iterator[TableName]:
     said = _parsed(file.metadata.properties)
     if said:
         yield said
-    parts = (root.relative(file.metadata.location) or "").split("/")
-    if len(parts) == 4 and parts[1] == "warehouse":
-        namespace, _, layer, folder = parts
-        yield from _named(namespace, layer, _FRESH.sub("", folder))
-        yield from _named(namespace, layer, folder)
+    # in a lake that was moved, the metadata names a folder elsewhere: the file's own place tells
+    for location in dict.fromkeys((file.metadata.location, table_folder(file.location))):
+        parts = (root.relative(location) or "").split("/")
+        if len(parts) == 4 and parts[1] == "warehouse":
+            namespace, _, layer, folder = parts
+            yield from _named(namespace, layer, _FRESH.sub("", folder))
+            yield from _named(namespace, layer, folder)
 
 
 def _parsed(properties: Mapping[str, str]) -> TableName | None:

@@ -3,18 +3,24 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from lakebed.care.fsck.rebuild import plan_rebuild
+from lakebed.care.fsck.ledger import LedgerReport, restore_ledger
+from lakebed.care.fsck.rebuild import Candidate, Rebuild, plan_rebuild
 from lakebed.care.fsck.services import FsckServices
 from lakebed.errors import DamagedTable, PointerMoved, UsageError
 from lakebed.ports import ChangeRecords, DamagedFile, Event, MetadataFile, Pointer
+from lakebed.tables import former_root
 
 
 @dataclass(frozen=True)
 class RebuildReport:
-    """Tables that were registered again, and metadata files that were not, with the reason."""
+    """Tables that were registered again, and metadata files that were not, with the reason; and
+    what the ledger of landing files has again.
+    """
 
     tables: dict[str, str]  # name → metadata file
     skipped: dict[str, str]  # metadata file → why
+    ledger: LedgerReport
+    elsewhere: tuple[str, ...] = ()  # tables among the skipped that are to be relocated first
 
 
 def rebuild_catalog(services: FsckServices) -> RebuildReport:
@@ -24,17 +30,9 @@ def rebuild_catalog(services: FsckServices) -> RebuildReport:
     if services.pointer_rows is None:
         what = "the catalog is a separate server: it is not rebuilt from here."
         raise UsageError(what, next="Restore the server's own backup, then: lakebed fsck")
-    files, skipped = find_metadata_files(services)
-    pointers = services.catalog.pointers()
-    present, damaged = _known(services, pointers.values())
-    plan = plan_rebuild(
-        [file for file in files if not file.location.startswith(tuple(damaged))],
-        services.root,
-        present=present,
-        names=pointers,
-        dropped=[gone.uuid for gone in services.catalog.dropped()],
-    )
+    plan, skipped = find_unregistered(services)
     skipped |= dict(plan.skipped)
+    skipped |= {stray.file.location: _elsewhere(stray) for stray in plan.elsewhere}
     registered: dict[str, str] = {}
     for candidate in plan.register:
         head = candidate.file.metadata.head()
@@ -48,8 +46,40 @@ def rebuild_catalog(services: FsckServices) -> RebuildReport:
             registered[str(candidate.name)] = candidate.file.location
         except PointerMoved:
             skipped[candidate.file.location] = "its name was taken meanwhile"
-    services.restore_ledger()
-    return RebuildReport(registered, skipped)
+    return RebuildReport(
+        tables=registered,
+        skipped=skipped,
+        ledger=restore_ledger(services),
+        elsewhere=tuple(str(stray.name) for stray in plan.elsewhere),
+    )
+
+
+def _elsewhere(stray: Candidate) -> str:
+    return (
+        f"{stray.name} points to {stray.file.metadata.location}, outside of this lake; next:"
+        f" lakebed relocate --from {stray.former_root}"
+    )
+
+
+def find_unregistered(services: FsckServices) -> tuple[Rebuild, dict[str, str]]:
+    """What the metadata files say of tables that are not in the catalog, and the unreadable files
+    with the reason.
+    """
+    files, unreadable = find_metadata_files(services)
+    pointers = services.catalog.pointers()
+    present, damaged = _known(services, pointers.values())
+    path_of = services.files.path_of
+    plan = plan_rebuild(
+        [file for file in files if not file.location.startswith(tuple(damaged))],
+        services.root,
+        present=present,
+        names=pointers,
+        dropped=[gone.uuid for gone in services.catalog.dropped()],
+        former_roots={
+            file.location: former_root(file.location, file.metadata, path_of) for file in files
+        },
+    )
+    return plan, unreadable
 
 
 def find_metadata_files(services: FsckServices) -> tuple[list[MetadataFile], dict[str, str]]:

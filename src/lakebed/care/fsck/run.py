@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import assert_never
 
+from lakebed.care.fsck.folders import moved_lake
 from lakebed.care.fsck.lost import with_repair
 from lakebed.care.fsck.plan import FsckState, each_once, judge
 from lakebed.care.fsck.protections import judge_protections, read_protections, release_dead
@@ -28,6 +29,7 @@ from lakebed.care.fsck.spec import (
 )
 from lakebed.care.fsck.walk import (
     Inventory,
+    judge_counterparts,
     judge_folders,
     read_some,
     read_stored,
@@ -39,7 +41,13 @@ from lakebed.derived.identity import DERIVED_TABLES, layouts_lease, listing
 from lakebed.errors import DamagedTable, LakebedError
 from lakebed.names import TableName, run_of_hidden
 from lakebed.ports import ChangeRecords, Event, Pointer, SetProperties, TableMetadata
-from lakebed.tables import amend, hold_lease, settle_publications
+from lakebed.tables import (
+    amend,
+    former_root,
+    hold_lease,
+    require_relocated,
+    settle_publications,
+)
 
 _MANY = 100_000
 
@@ -76,9 +84,11 @@ def check(services: FsckServices, *, sample: int | None) -> FsckReport:
     ]
     for gone in services.catalog.dropped():
         findings += walk_table(services, inventory, gone.pointer, dropped=True)
+    if services.pointer_rows:
+        findings += judge_counterparts(inventory)
     findings += judge(_state(services, inventory))
     findings += judge_protections(read_protections(services))
-    if not moved:
+    if not any(found.kind == "moved lake" for found in findings):
         findings += judge_folders(
             inventory, any_table=bool(pointers) or bool(services.catalog.dropped())
         )
@@ -105,14 +115,19 @@ def _outside(services: FsckServices, pointers: Iterable[Pointer]) -> Iterator[Fi
         return  # a separate catalog server places tables wherever it likes
     for pointer in pointers:
         if services.root.relative(pointer.location) is None:
-            what = f"{pointer.table} points outside the lake"
-            yield Finding(
-                "moved lake",
-                "problem",
-                pointer.location,
-                what,
-                advice="If the lake was moved: lakebed relocate",
+            yield moved_lake(pointer.location, f"{pointer.table} points outside the lake")
+        elif was := _former_root(services, pointer):
+            yield moved_lake(
+                pointer.location, f"{pointer.table} names files at {was}", former_root=was
             )
+
+
+def _former_root(services: FsckServices, pointer: Pointer) -> str:
+    try:
+        metadata = services.catalog.metadata([pointer])[pointer.table]
+    except DamagedTable:  # its walk reports the damage
+        return ""
+    return former_root(pointer.location, metadata, services.files.path_of)
 
 
 def _state(services: FsckServices, inventory: Inventory) -> FsckState:
@@ -183,6 +198,8 @@ def make_repairs(services: FsckServices, findings: Iterable[Finding]) -> tuple[R
 def _make_repair(services: FsckServices, repair: Repair) -> RepairOutcome:
     services.report(str(repair))
     try:
+        if isinstance(repair, Heal | PointBack | Purge | Relist):  # these write metadata
+            require_relocated(services.catalog, services.files, services.root, [repair.table])
         _do(services, repair)
     except LakebedError as error:
         return RepairOutcome(str(repair), done=False, detail=error.what)

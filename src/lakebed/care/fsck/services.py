@@ -29,8 +29,6 @@ class FsckServices:
     audit: Audit
     inspection: FileInspector
     heal: Callable[[TableName], None]
-    # from copies among the lake's files; how many files were added
-    restore_ledger: Callable[[], int]
     holder: str
     limit: float  # of leases, in seconds
     pointer_rows: PointerRows | None = None  # None: the catalog is a separate server

@@ -15,13 +15,18 @@ from lakebed.care.fsck.files import (
     to_read,
     wrong_size,
 )
-from lakebed.care.fsck.folders import folders_without_tables, lost_catalog, unreached
+from lakebed.care.fsck.folders import (
+    folders_without_tables,
+    lost_catalog,
+    moved_lake,
+    unreached,
+)
 from lakebed.care.fsck.services import FsckServices
 from lakebed.care.fsck.spec import Finding
 from lakebed.errors import FileMissing
 from lakebed.names import TableName
 from lakebed.ports import Checksum, DamagedFile, FileInfo, Pointer, ReachableFile
-from lakebed.settings import DATA
+from lakebed.settings import DATA, normalized_location
 from lakebed.tables import USED_MARKER
 
 _SMALL = {"metadata", "manifest list", "manifest", "statistics", "batches"}
@@ -38,6 +43,8 @@ class Inventory:
     # path → table and what it is to it
     reached: dict[str, tuple[str, ReachableFile]] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)  # folder of a table → its name
+    # path of a file here → table that reaches the same file at another place, and its address
+    counterparts: dict[str, tuple[str, str]] = field(default_factory=dict)
     read: int = 0
     bytes: int = 0
 
@@ -100,8 +107,21 @@ def walk_table(
             yield missing(table, found, dropped=dropped)
         elif found.size is not None and found.size != size:
             yield wrong_size(table, found, size)
-        if path := services.root.relative(found.location):
+        path = services.root.relative(found.location)
+        counterpart = None if path else _counterpart(inventory, found.location)
+        if counterpart:  # it may be that very file, by a link that was left at the old place
+            path = services.files.path_of(found.location)
+        if path:
             inventory.reached[path] = (table, found)
+        elif counterpart:
+            inventory.counterparts[counterpart] = (table, found.location)
+
+
+def _counterpart(inventory: Inventory, location: str) -> str | None:
+    """The file of a warehouse here that has the same path below its root."""
+    parts = normalized_location(location).split("/")
+    tails = ("/".join(parts[at:]) for at in range(1, len(parts)))
+    return next((tail for tail in tails if tail in inventory.files), None)
 
 
 def _size(services: FsckServices, inventory: Inventory, reached: ReachableFile) -> int | None:
@@ -168,6 +188,19 @@ def read_stored(services: FsckServices) -> Iterator[Finding]:
             except FileMissing:
                 found[stored.path] = None
         yield from judge_stored(stored, found[stored.path])
+
+
+def judge_counterparts(inventory: Inventory) -> Iterator[Finding]:
+    """Tables that reach files at another place, while the same files are here and no table reaches
+    them. One finding for each table.
+    """
+    told: set[str] = set()
+    for path, (table, location) in inventory.counterparts.items():
+        if path not in inventory.reached and table not in told:
+            told.add(table)
+            what = f"{table} reaches a file outside the lake, which is also here: {path}"
+            former_root = normalized_location(location).removesuffix(f"/{path}")
+            yield moved_lake(location, what, former_root=former_root)
 
 
 def judge_folders(inventory: Inventory, *, any_table: bool) -> Iterator[Finding]:

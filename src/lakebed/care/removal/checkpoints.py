@@ -2,7 +2,8 @@
 names.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import replace
 
 from lakebed.batches.sidecars import known_batches, sidecar_folder, write_checkpoint
 from lakebed.batches.state import (
@@ -12,27 +13,39 @@ from lakebed.batches.state import (
     has_batches,
     oldest_kept,
 )
+from lakebed.derived.gaps import table_gaps
 from lakebed.derived.identity import COVERS, KIND
-from lakebed.names import TableName
-from lakebed.ports import Files, SetProperties, TableMetadata
+from lakebed.ports import Files, Pointer, Records, Scans, SetProperties, TableMetadata
 
 
 def checkpoint_amendments(
-    table: TableName, metadata: TableMetadata, removed: Collection[int], files: Files
+    pointer: Pointer,
+    metadata: TableMetadata,
+    removed: Collection[int],
+    files: Files,
+    scans: Callable[[], Scans] | None,
+    records: Records,
 ) -> tuple[SetProperties, ...]:
     """Write the state of batches at the oldest snapshot that stays, and name it in the table's
-    properties; nothing for a table without batches.
+    properties; nothing for a table without batches. Who has removed rows of batches is kept, too:
+    the snapshots that tell it go.
 
     Of batches that only a lost checkpoint knew nothing is kept: they run again.
     """
     oldest = oldest_kept(metadata, removed) if has_batches(metadata) else None
     if oldest is None:
         return ()
-    folder = sidecar_folder(files, table, metadata.location)
+    folder = sidecar_folder(files, pointer.table, metadata.location)
     if KIND in metadata.properties:
         return _of_derived(metadata, removed, files, folder, oldest)
     states = known_batches(files, metadata, at=oldest)
-    checkpoint = write_checkpoint(files, folder, states.batches.values(), at=oldest)
+    gaps = table_gaps(scans, records, pointer, metadata, states, at=oldest) if scans else ()
+    removed_by = {gap.label: gap.removed_by for gap in gaps}
+    kept = [
+        replace(state, removed_by=removed_by.get(state.label, ""))
+        for state in states.batches.values()
+    ]
+    checkpoint = write_checkpoint(files, folder, kept, at=oldest)
     return (SetProperties({CHECKPOINT: checkpoint_property(checkpoint)}),)
 
 

@@ -16,6 +16,7 @@ from lakebed.errors import PointerMoved
 from lakebed.ports import Event, FileInfo
 from lakebed.settings import SAFE_DAYS
 from lakebed.tables import USED_MARKER
+from lakebed.tables.ledger.decisions import forget_decisions
 from lakebed.work import OnProgress
 
 
@@ -36,6 +37,7 @@ def purge(
     except PointerMoved:
         discard_removal(services.files, removal)
         return Done({}, message="it was restored or purged meanwhile")
+    forget_decisions(services.files, step.dropped.uuid)
     services.events.append(Event("purged", step.table, None, {"uuid": step.dropped.uuid}))
     return with_counts(remove(removal, services, on_progress=on_progress), {"tables": 1})
 

@@ -13,6 +13,7 @@ from lakebed.care.ages import LETTING_GO, expirable, let_go
 from lakebed.care.all_tables import Member, Stock
 from lakebed.care.outcome import Done
 from lakebed.care.removal.checkpoints import checkpoint_amendments
+from lakebed.care.removal.landing_proofs import decide_on_landing_files
 from lakebed.care.removal.protection import protected_by
 from lakebed.care.removal.reachable import Look
 from lakebed.care.removal.removal import (
@@ -28,9 +29,16 @@ from lakebed.care.services import CareServices
 from lakebed.care.steps import ExpireSnapshots, FinishRemoval
 from lakebed.errors import PointerMoved
 from lakebed.names import TableName
-from lakebed.ports import ChangeRecords, Event, Pointer, RemoveSnapshots, TableMetadata
+from lakebed.ports import (
+    ChangeRecords,
+    Event,
+    Pointer,
+    RemoveSnapshots,
+    TableMetadata,
+)
 from lakebed.settings import SAFE_DAYS, TableCare
 from lakebed.tables import USED_MARKER, HeldLease
+from lakebed.tables.ledger.decisions import recorded_by_commit
 from lakebed.work import OnProgress, retry
 
 ATTEMPTS = 5
@@ -111,16 +119,18 @@ def _forget_snapshots(
     event = Event(
         "expired", pointer.table, head.id if head else None, {"snapshots": ",".join(map(str, ids))}
     )
-    services.catalog.amend(
-        pointer.table,
-        [
-            *checkpoint_amendments(pointer.table, metadata, ids, services.files),
-            RemoveSnapshots(ids),
-        ],
-        expected=pointer,
-        leases=[held.require()],
-        records=ChangeRecords(events=(event,)),
+    decision = decide_on_landing_files(pointer.table, metadata, ids, services)
+    checkpoints = checkpoint_amendments(
+        pointer, metadata, ids, services.files, services.scans, services.records
     )
+    with recorded_by_commit(decision, services.files) as recording:
+        services.catalog.amend(
+            pointer.table,
+            [*checkpoints, RemoveSnapshots(ids), *recording],
+            expected=pointer,
+            leases=[held.require()],
+            records=ChangeRecords(events=(event,), descents=decision.descents if decision else ()),
+        )
 
 
 def _expiry(

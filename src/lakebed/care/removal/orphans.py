@@ -69,6 +69,18 @@ def _may_go(path: str) -> bool:
     return bool(folder) and not path.endswith("/") and path != f"{folder}/{USED_MARKER}"
 
 
+def lost_catalog_reason(listed: Iterable[tuple[str, int]], stock: Stock) -> str:
+    """Why nothing is an orphan in a lake that has metadata files and not one table: its catalog was
+    lost, or is not this lake's. Empty if there are tables.
+    """
+    if stock.rows or not any(path.endswith(".metadata.json") for path, _ in listed):
+        return ""
+    return (
+        "the catalog has no tables, but the lake has their metadata files. Restore a backup:"
+        " lakebed restore BACKUP --newest; without one: lakebed fsck --rebuild-catalog"
+    )
+
+
 def count_orphans(
     listed: Iterable[tuple[str, int]], look: Look, awaited: Container[str] = ()
 ) -> dict[str, Orphans]:
@@ -125,8 +137,8 @@ def remove_orphans(step: RemoveOrphans, services: CareServices, *, on_progress: 
             held.enter_context(services.holding(name))
         listed = held.enter_context(old_files(files.walk(step.folder), before=step.before))
         look = services.observer.look()
-        if look.refused:
-            return Done({"files": 0}, message=f"nothing is removed: {look.refused}")
+        if refused := look.refused or lost_catalog_reason(listed, look.stock):
+            return Done({"files": 0}, message=f"nothing is removed: {refused}")
         awaited = awaited_files(files)
         doomed = count_orphans(listed, look, awaited).get(step.folder, Orphans(0, 0))
         _mark(step.folder, doomed.files, look.stock, services)

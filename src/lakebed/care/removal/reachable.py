@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from lakebed.care.all_tables import Member, Stock, path_below
 from lakebed.care.removal.digests import Paths, ReachedPaths
 from lakebed.care.removal.removal import belongs_to, below
-from lakebed.errors import DamagedTable, LakebedError, PathUnresolved
+from lakebed.errors import DamagedTable, LakebedError, PathUnresolved, PointsElsewhere
 from lakebed.ports import Files, ForeignTable, Pointer, ReachableFiles
 from lakebed.settings import normalized_location
-from lakebed.tables import table_folder
+from lakebed.tables import MovedTables, table_folder
 
 
 @dataclass(frozen=True)
@@ -43,19 +43,27 @@ class Look:
 class Reachable:
     """Which files tables reach, as digests of their paths. A metadata file never changes, so each
     is followed once.
+
+    `moved` looks for files here that tables reach at another place; None: tables may be anywhere.
     """
 
     files: Files
     reach: ReachableFiles
+    moved: MovedTables | None = None
     _known: dict[str, Paths] = field(default_factory=dict)  # by where a table's metadata is
     _reached: ReachedPaths = field(default_factory=ReachedPaths)  # by any of those
+    # by where a table's metadata is: files here, and the address by which it reaches each
+    _counterparts: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def look(self, stock: Stock) -> Look:
         """What these tables reach, or why that is unknown."""
         if stock.obstacle():
             return Look(stock, refused=stock.obstacle(), in_the_way=stock.in_the_way)
         try:
-            return Look(stock, self.by(stock))
+            reached = self.by(stock)
+            if astray := self._astray(stock):
+                return Look(stock, refused=str(astray), in_the_way=astray)
+            return Look(stock, reached)
         except PathUnresolved as unresolved:
             return Look(stock, refused=str(unresolved), in_the_way=unresolved)
         except DamagedTable as damaged:
@@ -69,6 +77,7 @@ class Reachable:
         followed = {row.location: row for row in stock.rows}
         for location in self._known.keys() - followed.keys():
             self._reached.remove(self._known.pop(location))
+            self._counterparts.pop(location, None)
         for location in followed.keys() - self._known.keys():
             self._known[location] = Paths.of(self._follow(followed[location]))
             self._reached.add(self._known[location])
@@ -93,7 +102,20 @@ class Reachable:
 
     def _follow(self, one: Pointer | ForeignTable) -> Iterator[str]:
         for file in self.reach.files(one):
-            yield path_below(self.files, file.location, one) or file.location
+            path = path_below(self.files, file.location, one)
+            if path is None and self.moved and (here := self.moved.counterpart(file.location)):
+                self._counterparts.setdefault(one.location, {})[here] = file.location
+            yield path or file.location
+
+    def _astray(self, stock: Stock) -> PointsElsewhere | None:
+        """The error for a table that reaches a file at another place, while the same file is here
+        and no table reaches it: the lake was copied or moved, and this is the table's own file.
+        """
+        for row in stock.rows:
+            for path, location in self._counterparts.get(row.location, {}).items():
+                if path not in self._reached:
+                    return PointsElsewhere(str(row.table), location, path)
+        return None
 
 
 def _spelt(member: Member) -> str:

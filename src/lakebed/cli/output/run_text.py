@@ -64,7 +64,7 @@ def run_source(record: "RunRecord") -> str:
 
 
 def run_problems(record: "RunRecord", *, longest: int | None = None) -> Iterator[str]:
-    """What went wrong: the error and what to do next, failed gates, quarantined files."""
+    """What went wrong: the error and what to do next, failed gates, quarantined files, warnings."""
     error = record.error
     if error:
         where = f"{error['where']}: " if error.get("where") else ""
@@ -75,6 +75,7 @@ def run_problems(record: "RunRecord", *, longest: int | None = None) -> Iterator
             yield from failed_gate(verdict, longest=longest)
     for file in record.set_aside:
         yield f"set aside: {file.path}: {file.reason}"
+    yield from (f"warning: {warning}" for warning in record.warnings)
 
 
 def failed_gate(

@@ -84,6 +84,13 @@ ForceOption = Annotated[
         "--force", help="Write batches even if they are unchanged, or a backfill has done them."
     ),
 ]
+RepairGapsOption = Annotated[
+    bool,
+    typer.Option(
+        "--repair-gaps",
+        help="Write batches of a source again that other programs have removed from the table.",
+    ),
+]
 ReleasedOption = Annotated[
     bool, typer.Option("--released", help="Use the newest releases instead of the drafts.")
 ]

@@ -124,8 +124,7 @@ class LayoutMaker:
         retry(attempt, repeatable=False)
 
     def _metadata(self, hidden: TableName) -> TableMetadata:
-        catalog = self.services.catalog
-        return catalog.metadata(catalog.pointers([hidden]).values())[hidden]
+        return self.services.tables.look_up(hidden)[2]
 
 
 def amend_properties(
@@ -134,7 +133,7 @@ def amend_properties(
     """Set properties of a table, whatever else has changed about it."""
 
     def attempt() -> None:
-        pointer = services.catalog.pointers([table])[table]
+        _, pointer, _ = services.tables.look_up(table)
         services.catalog.amend(table, [SetProperties(properties)], expected=pointer)
 
     retry(attempt, repeatable=False)

@@ -2,7 +2,7 @@
 layout that fails does not stop the others.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
@@ -41,10 +41,17 @@ from lakebed.derived.building.steps import (
 )
 from lakebed.derived.building.write import LayoutWriter
 from lakebed.derived.checks import DeclaredLayouts
-from lakebed.derived.identity import Layout, find_layouts, layout_of, listed_tables
+from lakebed.derived.identity import (
+    Layout,
+    find_layouts,
+    layout_of,
+    listed_tables,
+    unknown_kind,
+)
 from lakebed.errors import LakebedError
 from lakebed.names import TableName
 from lakebed.ports import SOURCE_UUID, TableMetadata
+from lakebed.tables import settle_times
 from lakebed.work import Ended, Executor
 
 
@@ -67,11 +74,12 @@ class BuildOptions:
 @dataclass(frozen=True)
 class TableBuilds:
     """What was done about the layouts of a table; `undeclared` are those that its pipeline does not
-    declare.
+    declare, `unknown` are derived tables of kinds that only a newer Lakebed knows, by name.
     """
 
     builds: tuple[LayoutBuild, ...] = ()
     undeclared: tuple[str, ...] = ()
+    unknown: Mapping[TableName, str] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -98,7 +106,9 @@ def build_layouts(
         if options.rows:
             run.write_rows()
         sizes = [one.metadata for one in run.present()]
-        return TableBuilds(with_totals(run.builds, source.metadata, sizes), planned.undeclared)
+        return TableBuilds(
+            with_totals(run.builds, source.metadata, sizes), planned.undeclared, run.unknown
+        )
 
 
 @dataclass
@@ -110,6 +120,7 @@ class _LayoutRun:
     options: BuildOptions
     source: SourceState
     declared: DeclaredLayouts | None
+    unknown: dict[TableName, str] = field(default_factory=dict)
     _builds: dict[str, LayoutBuild] = field(default_factory=dict)
     _hidden: dict[str, TableName] = field(default_factory=dict)
     _look: BatchLook | None = None  # at the layout that is being written
@@ -158,7 +169,9 @@ class _LayoutRun:
         pointers = self.services.catalog.pointers(names) if names else {}
         for hidden, found in self.services.catalog.metadata(pointers.values()).items():
             mine = found.properties.get(SOURCE_UUID) == metadata.uuid
-            if mine and layout_of(pointers[hidden], found) is None:
+            if kind := unknown_kind(found):
+                self.unknown[hidden] = kind
+            elif mine and layout_of(pointers[hidden], found) is None:
                 why = "it was never completed"
                 yield ForgetLayout(source=self.source.table, name="", table=hidden, why=why)
 
@@ -207,6 +220,9 @@ class _LayoutRun:
     def _perform_by_spark(
         self, step: CreateLayout | AddColumns | ClearLayout | RemoveBatches | BuildBatches
     ) -> LayoutDone:
+        if hidden := self._hidden.get(step.name):
+            now = self.services.tables.leases.store_time()
+            settle_times(self.services.catalog, hidden, now=now)
         match step:
             case CreateLayout(spec=spec, replaces=replaces):
                 made = self._maker.create(spec, self.source.metadata, replaces=replaces)

@@ -16,7 +16,15 @@ from typing import IO, Any
 from sqlalchemy import Connection, Table, delete, func, insert, inspect, select, text
 
 from lakebed.engines.database.connect import Database
-from lakebed.engines.database.schema import NEWEST, leases, tables, version_of, versions
+from lakebed.engines.database.schema import (
+    NEWEST,
+    identity,
+    leases,
+    tables,
+    version_of,
+    versions,
+)
+from lakebed.engines.database.schema.migrations import v11_appending_zones
 from lakebed.engines.database.state.counters import EVENTS, last_event_number, set_counter
 from lakebed.errors import NewerLake
 
@@ -27,6 +35,7 @@ _STATE = {
     "lakebed_leases",
     "lakebed_counters",
     "iceberg_namespace_properties",
+    "lakebed_identity",
 }  # filled in every lake, even an empty one
 
 
@@ -36,7 +45,7 @@ def write_archive(database: Database, archive: zipfile.ZipFile) -> dict[str, int
     """
     with _standing_still(database) as connection:
         return {
-            table.name: _write_rows(connection, table, archive) for table in _present(connection)
+            table.name: _write_rows(connection, table, archive) for table in _archived(connection)
         }
 
 
@@ -61,6 +70,11 @@ def _standing_still(database: Database) -> Iterator[Connection]:
 def _present(connection: Connection) -> list[Table]:
     names = set(inspect(connection).get_table_names())
     return [table for table in tables() if table.name in names]
+
+
+def _archived(connection: Connection) -> list[Table]:
+    """All tables but the identity, which tells this database from every other."""
+    return [table for table in _present(connection) if table is not identity]
 
 
 def _write_rows(connection: Connection, table: Table, archive: zipfile.ZipFile) -> int:
@@ -97,7 +111,7 @@ def read_archive(database: Database, archive: zipfile.ZipFile, *, version: int) 
     """Replace everything in the database by the rows of the archive, in one transaction.
 
     The database is of the newest version already. Columns and tables newer than the archive keep
-    their default or stay empty.
+    their default or stay empty, except for zones: those that an older archive has are in use.
     """
     if version > NEWEST:
         raise NewerLake(version, NEWEST)
@@ -106,7 +120,7 @@ def read_archive(database: Database, archive: zipfile.ZipFile, *, version: int) 
             raise NewerLake(version_of(connection), NEWEST)
         before, issued = _tokens(connection), last_event_number(connection)
         for table in tables():
-            if table is versions:
+            if table in (versions, identity):
                 continue
             connection.execute(delete(table))
             if f"{table.name}.jsonl" in archive.namelist():
@@ -114,6 +128,8 @@ def read_archive(database: Database, archive: zipfile.ZipFile, *, version: int) 
                     _read_rows(connection, table, file)
             if not database.is_sqlite:
                 _count_on(connection, table)
+        if version < v11_appending_zones.MIGRATION.version:
+            connection.exec_driver_sql(v11_appending_zones.ZONES_IN_USE)
         _free(connection, before)
         issued = max(issued, last_event_number(connection))
         set_counter(connection, EVENTS, issued + _LATER)

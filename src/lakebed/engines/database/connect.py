@@ -1,10 +1,11 @@
 """Opening a lake's database: one SQLite file, or one PostgreSQL database."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
+from time import time
 from typing import Any
 
 import sqlalchemy
@@ -38,6 +39,8 @@ class Database:
         self.where = where
         self._url, self._timeout = url, timeout
         self._turn = Lock()
+        # raises unless this process may write; set by whoever opens the lake
+        self.before_writing: Callable[[], None] = lambda: None
 
     @classmethod
     def sqlite(cls, file: Path) -> "Database":
@@ -96,8 +99,14 @@ class Database:
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """A transaction that writes; it commits at the end of the block, or changes nothing."""
+    def writing(self, *, guarded: bool = True) -> Iterator[Connection]:
+        """A transaction that writes; it commits at the end of the block, or changes nothing.
+
+        One that is not `guarded` concerns this database alone, not the lake's files: it is made
+        by a database that does not own the lake, too.
+        """
+        if guarded:
+            self.before_writing()
         with (
             self._one_at_a_time(),
             self._answering(),
@@ -149,12 +158,31 @@ class Database:
             "extract(epoch from clock_timestamp())::float8", sqlalchemy.Float(53)
         )
 
-    def prepare(self) -> None:
-        """Migrate the database to the newest version; several processes may try at once."""
+    def time(self) -> float:
+        """The store's clock, in seconds since 1970; an SQLite file has that of this machine."""
+        if self.is_sqlite:
+            return time()
         with self.reading() as connection:
-            if version_of(connection) == NEWEST:
-                return
-        with self.writing() as connection, self._unhurried(connection):
+            return float(connection.execute(sqlalchemy.select(self.now())).scalar_one())
+
+    def version(self) -> int:
+        """The version of the database; 0 if Lakebed has not used it yet. Creates no file."""
+        if self.is_sqlite and not Path(self._url.database or "").exists():
+            return 0
+        with self.reading() as connection:
+            return version_of(connection)
+
+    def prepare(self, *, before_first: Callable[[], None] = lambda: None) -> None:
+        """Migrate the database to the newest version; several processes may try at once.
+
+        `before_first` is called before the first tables are made, and may refuse them.
+        """
+        version = self.version()
+        if version == NEWEST:
+            return
+        if version == 0:
+            before_first()
+        with self.writing(guarded=False) as connection, self._unhurried(connection):
             migrate(connection)
 
     @contextmanager

@@ -7,7 +7,7 @@ import duckdb
 
 from lakebed.engines.duckdb.engine import CAREFUL
 from lakebed.engines.duckdb.spill import spill_setting
-from lakebed.errors import UsageError
+from lakebed.errors import TableDropped, UsageError
 from lakebed.names import TableName, duckdb_identifier
 from lakebed.ports import Catalog, ColumnAlias
 
@@ -33,11 +33,16 @@ class DuckWorkbench:
         self.connection.register(name, _called(rows, shown) if shown else rows)
         return duckdb_identifier(name)
 
+    def rows(self, name: str, rows: Any) -> None:
+        self.connection.register(name, rows)
+
     def _rows(self, table: TableName, snapshot: int | None) -> Any:
         from lakebed.engines.iceberg.metadata.documents import static_table
 
-        location = self._catalog.pointers([table])[table].location
-        static = static_table(location, self._properties)
+        pointer = self._catalog.pointers([table]).get(table)
+        if pointer is None:
+            raise TableDropped(str(table))
+        static = static_table(pointer.location, self._properties)
         if snapshot is None:
             return static.schema().as_arrow().empty_table()
         try:

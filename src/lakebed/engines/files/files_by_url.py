@@ -1,12 +1,20 @@
-"""Files by URL: below the lake's root through its own store, elsewhere through another one."""
+"""Opening stores: that of a root, and for files by URL the lake's own or another one."""
 
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from lakebed.engines.files.folder import FolderFiles
-from lakebed.engines.files.open import open_files
 from lakebed.ports.files.files import FileInfo, Files
 from lakebed.settings import FilesSettings, Root, normalized_location
+
+
+def open_files(root: Root, settings: FilesSettings) -> Files:
+    """The files below a root. The store is not contacted yet; `probe` does that."""
+    if root.is_bucket:
+        from lakebed.engines.files.s3 import S3Files  # late: a folder lake must not load obstore
+
+        return S3Files(root, settings)
+    return FolderFiles(root.folder)
 
 
 class FilesByUrl:

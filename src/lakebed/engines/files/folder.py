@@ -5,12 +5,14 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from lakebed.engines.files.folder_errors import translated
+from lakebed.engines.files.links import LinkedFolder, broken_link
 from lakebed.engines.files.moving import etag_of, move_file, remove_file
 from lakebed.engines.files.new_file import new_file
 from lakebed.engines.files.path_lock import FULL, NO_LOCKS, locked, remove_unless_held
@@ -24,7 +26,7 @@ from lakebed.ports.files.file_paths import (
     require_range,
 )
 from lakebed.ports.files.file_probe import PROBE_FOLDER, require_atomic_writes
-from lakebed.ports.files.files import FileInfo
+from lakebed.ports.files.files import FileInfo, StrayLink
 from lakebed.settings import normalized_location
 
 _NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS}
@@ -36,9 +38,9 @@ class FolderFiles:
 
     Every write is synced before it becomes visible. Whoever replaces, moves or removes a file holds
     the lock of its path, so that no writer's file is lost to another's; `create` links, and needs
-    no lock. A symbolic link is followed only within the root, and never listed. A killed process
-    may leave an unfinished file or a lock: no listing shows it, a listing removes it once it is
-    more than a day old, and it blocks nobody.
+    no lock. A symbolic link is followed only within the root, and listed by `follow` alone. A
+    killed process may leave an unfinished file or a lock: no listing shows it, a listing removes it
+    once it is more than a day old, and it blocks nobody.
     """
 
     def __init__(self, root: Path) -> None:
@@ -110,6 +112,15 @@ class FolderFiles:
             self._followed(top) if top else self._root, f"{top}/" if top else "", in_order=False
         )
 
+    def follow(self, folder: str, *, stray: Callable[[StrayLink], None]) -> Iterator[FileInfo]:
+        top = require_folder(folder)
+        place, prefix = self._root, ""
+        if top:
+            place, prefix = self._followed(top), f"{top}/"
+            if link := broken_link(self._root / top):
+                stray(StrayLink(top, os.path.realpath(link), "leads to nothing"))
+        return self._below(place, prefix, in_order=False, links=LinkedFolder(place, prefix, stray))
+
     def folders(self, folder: str = "") -> tuple[str, ...]:
         top = require_folder(folder)
         entries = self._entries(self._followed(top) if top else self._root)
@@ -156,17 +167,36 @@ class FolderFiles:
         with suppress(OSError):
             (self._root / PROBE_FOLDER).rmdir()
 
-    def _below(self, folder: Path, prefix: str, *, in_order: bool) -> Iterator[FileInfo]:
+    def _below(
+        self, folder: Path, prefix: str, *, in_order: bool, links: LinkedFolder | None = None
+    ) -> Iterator[FileInfo]:
         # Folders are sorted with their slash, so that paths come in order.
         entries = self._entries(folder)
         for name, entry in sorted(entries) if in_order else entries:
+            path = prefix + name
             if name.endswith("/"):
-                yield from self._below(Path(entry.path), prefix + name, in_order=in_order)
+                yield from self._below(Path(entry.path), path, in_order=in_order, links=links)
+            elif entry.is_symlink():
+                if links:
+                    yield from self._linked(Path(entry.path), path, links)
             elif is_unfinished(name) or is_lock(name):
                 _remove_abandoned(entry)
             else:
                 with suppress(FileNotFoundError):  # deleted since the folder was read
-                    yield _info(prefix + name, entry.stat(follow_symlinks=False))
+                    seen = entry.stat(follow_symlinks=False)
+                    yield _info(path, seen, _target(entry, path, links))
+
+    def _linked(self, link: Path, path: str, links: LinkedFolder) -> Iterator[FileInfo]:
+        with self._refusing(path):
+            place = links.target(link, path)
+        if place is None:
+            return
+        if place.is_dir():
+            inside = replace(links, within=(*links.within, link.parent))
+            yield from self._below(place, f"{path}/", in_order=False, links=inside)
+        else:
+            with self._refusing(path):
+                yield _info(path, place.stat(), links.own_path(place))
 
     def _entries(self, folder: Path) -> Iterator[tuple[str, os.DirEntry[str]]]:
         with (
@@ -177,7 +207,7 @@ class FolderFiles:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
                     yield f"{entry.name}/", entry
-                elif entry.is_file(follow_symlinks=False):
+                elif entry.is_file(follow_symlinks=False) or entry.is_symlink():
                     yield entry.name, entry
 
     def _place(self, path: str) -> Path:
@@ -261,8 +291,17 @@ def _real(place: str) -> str:
         return os.path.realpath(place)
 
 
-def _info(path: str, seen: os.stat_result) -> FileInfo:
-    return FileInfo(path, seen.st_size, etag_of(seen), datetime.fromtimestamp(seen.st_mtime, UTC))
+def _info(path: str, seen: os.stat_result, target: str = "") -> FileInfo:
+    modified = datetime.fromtimestamp(seen.st_mtime, UTC)
+    return FileInfo(path, seen.st_size, etag_of(seen), modified, target)
+
+
+def _target(entry: os.DirEntry[str], path: str, links: LinkedFolder | None) -> str:
+    """The path of a file itself; empty if it is listed under that path."""
+    if links is None or not links.within:
+        return ""
+    own = links.own_path(Path(entry.path))
+    return "" if own == path else own
 
 
 def _sync(folder: Path) -> None:

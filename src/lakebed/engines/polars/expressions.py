@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from lakebed.ports import And, Comparison, In, IsNull, Not, Or, Predicate, ScanColumn, StartsWith
+from lakebed.types import Primitive, decimal_of, fitted, read_iceberg_type
 
 _OPS: Mapping[str, Any] = {
     "Eq": "=",
@@ -190,8 +191,14 @@ def _value(tree: Json, type_: str) -> object | None:
         case {"Scalar": {"Decimal": [int(unscaled), _, int(scale)]}} if type_.startswith(
             "decimal("
         ):
-            return Decimal((unscaled < 0, tuple(map(int, str(abs(unscaled)))), -scale))
+            return _decimal(decimal_of(unscaled, scale), type_)
     return None
+
+
+def _decimal(value: Decimal, type_: str) -> Decimal | None:
+    """None for one that the column cannot hold: DuckDB would round it to the column's type."""
+    column = read_iceberg_type(type_)
+    return fitted(value, *column.numbers) if isinstance(column, Primitive) else None
 
 
 def _number(value: int, type_: str) -> object | None:

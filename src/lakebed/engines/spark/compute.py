@@ -86,6 +86,10 @@ class SparkCompute:
         with answering():
             return self._staging.save(frame)
 
+    def arrow(self, frame: "DataFrame") -> Any:
+        with answering():
+            return frame.toArrow()
+
     def append(self, frame: "DataFrame", target: str) -> None:
         with answering():
             frame.writeTo(target).append()

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 
 from lakebed.errors import (
     CatalogFull,
     CatalogUnreachable,
     LakebedError,
     RunFailed,
+    WrittenAhead,
     worker_traceback,
 )
 from lakebed.names import CATALOG
@@ -53,6 +55,8 @@ _BY_WORD = {
 _DATABASE = re.compile(
     r"(?:org\.postgresql\.util\.PSQLException|org\.sqlite\.SQLiteException): (.+)"
 )
+# Iceberg's words for a commit that seems to be earlier than the table's own times
+_AHEAD = re.compile(r"Invalid update timestamp (\d+): before (?:last|the latest) [a-z ]+ (\d+)")
 _FULL = ("No space left on device", "disk is full")
 _ANY_OTHER = "Run it again; if it fails again, see Spark's log in .data/logs/spark."
 
@@ -76,6 +80,9 @@ def as_failure(error: Exception) -> LakebedError:
             next="See its log in .data/logs/spark; spark.memory gives it more memory.",
         )
     text = str(error)
+    if ahead := _AHEAD.search(text):
+        here, written = (datetime.fromtimestamp(int(time) / 1000, UTC) for time in ahead.groups())
+        return WrittenAhead(written, here)
     if refused := _of_catalog(text):
         return refused
     if told := worker_traceback(text):

@@ -17,6 +17,7 @@ _BY_NOUN = {
     "table": {"execute", "write", "diff", "migrate", "adopt"},
     "kartothek": {"import", "export"},
 }
+_RUN_CODE = {"run", "build", "retry", "preview"}  # of pipelines
 _SETTINGS_FILE = "lakebed.yaml"
 
 
@@ -32,6 +33,20 @@ def run_by_worker(arguments: Sequence[str], environment: Mapping[str, str]) -> i
             return _hand_over(connection, environment)
     except (OSError, WorkerUnavailable):
         return None  # the command says what is wrong when it borrows Spark
+
+
+def run_in_child_if_code_runs(arguments: Sequence[str]) -> int | None:
+    """The exit code of a command that runs code of pipelines, in a child of this process; None if
+    it is to be run here, or this is the child.
+    """
+    from lakebed.engines.worker.connect import SUPPORTED
+
+    words = _words(arguments)
+    if not SUPPORTED or not words or words[0] not in _RUN_CODE:
+        return None
+    from lakebed.engines.worker.attend import run_in_child
+
+    return run_in_child()
 
 
 def needs_spark(arguments: Sequence[str]) -> bool:

@@ -16,7 +16,7 @@ from lakebed.errors import BadName, UnsupportedDataset
 DEFAULT_TABLE = "table"
 INDEX_FOLDER = "indices"
 SCHEMA_FILE = "_common_metadata"
-LAST_COMMIT = "last-commit.json"
+COMMIT_NOTES = "commits"  # in the folder of our own: a note of each of our last commits
 OWN_FOLDER = "lakebed"  # in a dataset's folder: records that only Lakebed reads
 _METADATA = ".by-dataset-metadata."
 _INDEX_SUFFIX = ".by-dataset-index.parquet"

@@ -1,6 +1,7 @@
 """The `pandas` entry of a Parquet schema, without which plateau reads neither schema nor index."""
 
 import json
+from collections.abc import Collection
 from functools import cache
 from importlib.metadata import version
 from typing import Any
@@ -20,9 +21,14 @@ _PLAIN = {
 }
 
 
-def with_pandas_metadata(schema: Any) -> Any:
-    """The same fields with an entry that describes each of them; other entries are dropped."""
-    columns = [_column(field) for field in schema]
+def with_pandas_metadata(schema: Any, *, nullable: Collection[str] = ()) -> Any:
+    """The same fields with an entry that describes each of them; other entries are dropped.
+
+    `nullable` are the columns with NULLs. Integers among them are described as pandas' nullable
+    ones, as it does itself: otherwise it would read them as floats, and round large ones, also
+    those of other files that it puts together with these.
+    """
+    columns = [_column(field, is_nullable=field.name in nullable) for field in schema]
     entry = {
         "index_columns": [],
         "column_indexes": [_names()],
@@ -45,8 +51,10 @@ def _names() -> dict[str, Any]:
     return {"name": None, "field_name": None, **kind, "metadata": {"encoding": "UTF-8"}}
 
 
-def _column(field: Any) -> dict[str, Any]:
+def _column(field: Any, *, is_nullable: bool) -> dict[str, Any]:
     pandas_type, numpy_type = _kinds(field.type)
+    if is_nullable and pa.types.is_integer(field.type):
+        numpy_type = nullable_dtype(field.type)
     return {
         "name": field.name,
         "field_name": field.name,
@@ -54,6 +62,11 @@ def _column(field: Any) -> dict[str, Any]:
         "numpy_type": numpy_type,
         "metadata": _details(field.type),
     }
+
+
+def nullable_dtype(type_: Any) -> str:
+    """pandas' name for integers of an Arrow type beside NULLs: `Int64`, `UInt8`."""
+    return str(type_).replace("int", "Int").replace("u", "U")
 
 
 def _kinds(type_: Any) -> tuple[str, str]:

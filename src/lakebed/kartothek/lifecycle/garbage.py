@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from lakebed.errors import UsageError
-from lakebed.kartothek.format.names import LAST_COMMIT, SCHEMA_FILE
+from lakebed.kartothek.format.names import COMMIT_NOTES, OWN_FOLDER, SCHEMA_FILE
 from lakebed.kartothek.history.versions import needed_files
 from lakebed.kartothek.reading.states import load_state
 from lakebed.ports.files.files import Files
@@ -33,4 +33,5 @@ def collect_garbage(
 
 
 def _is_kept(path: str) -> bool:
-    return path.rpartition("/")[2] in {SCHEMA_FILE, LAST_COMMIT}
+    is_note = path.split("/")[1:3] == [OWN_FOLDER, COMMIT_NOTES]
+    return is_note or path.rpartition("/")[2] == SCHEMA_FILE

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 from lakebed.errors import LakebedError
 from lakebed.kartothek.format.names import (
+    COMMIT_NOTES,
     INDEX_FOLDER,
-    LAST_COMMIT,
     OWN_FOLDER,
     SCHEMA_FILE,
     DataFormat,
@@ -37,7 +37,8 @@ def undone_findings(
             "Another writer that does not look for other commits, such as plateau, undid it or"
             " removed its rows. If that was not meant, write the rows again.",
         )
-    if not state.commits and f"{state.uuid}/{OWN_FOLDER}/{LAST_COMMIT}" not in present:
+    notes = f"{state.uuid}/{OWN_FOLDER}/{COMMIT_NOTES}/"
+    if not state.commits and not any(path.startswith(notes) for path in present):
         yield from _undone_creation(files, state, present)
 
 

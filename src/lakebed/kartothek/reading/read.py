@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from lakebed.errors import UnknownName
+from lakebed.kartothek.format.pandas_metadata import nullable_dtype
 from lakebed.kartothek.format.state import DatasetState
 from lakebed.kartothek.history.versions import state_at
 from lakebed.kartothek.predicates.conditions import parse_predicates, predicate_columns
@@ -103,11 +104,24 @@ def read_table(
 
 
 def to_pandas(rows: Any, *, dates_as_object: bool = True, categoricals: Sequence[str] = ()) -> Any:
-    """Rows as a pandas frame; dates as `date` objects, or as timestamps at midnight."""
+    """Rows as a pandas frame: dates as `date` objects, or as timestamps at midnight; integers
+    beside NULLs as pandas' nullable ones, because floats would round them.
+    """
+    import pandas as pd  # type: ignore[import-untyped]
+
     chosen = [name for name in categoricals if name in rows.column_names]
-    return rows.to_pandas(
-        date_as_object=dates_as_object, categories=chosen, coerce_temporal_nanoseconds=True
+    frame = rows.to_pandas(
+        date_as_object=dates_as_object,
+        categories=chosen,
+        coerce_temporal_nanoseconds=True,
+        integer_object_nulls=True,
     )
+    for number, (field, column) in enumerate(zip(rows.schema, rows.columns, strict=True)):
+        is_plain = pa.types.is_integer(field.type) and field.name not in chosen
+        if is_plain and column.null_count:
+            dtype = pd.api.types.pandas_dtype(nullable_dtype(field.type))
+            frame.isetitem(number, dtype.__from_arrow__(column))
+    return frame
 
 
 def _known_columns(schema: Any, columns: Sequence[str] | None) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from lakebed.kartothek.format.documents import state_document
 from lakebed.kartothek.format.names import MetadataFormat, index_path, metadata_path
 from lakebed.kartothek.format.state import DatasetState
 from lakebed.kartothek.history.commit_ids import new_commit_id
-from lakebed.kartothek.history.undone import note_commit
+from lakebed.kartothek.history.undone import REMEMBERED_COMMITS, note_commit
 from lakebed.kartothek.history.versions import keep_state
 from lakebed.kartothek.reading.states import StoredState, load_state, load_to_change
 from lakebed.ports.files.file_content import Content
@@ -31,7 +31,6 @@ from lakebed.ports.files.files import Files
 from lakebed.work import retry
 
 _ATTEMPTS = 200
-_REMEMBERED = 20  # commits by which a writer finds out that its own was made
 
 
 class UncommittedFiles:
@@ -125,7 +124,7 @@ def nothing_was_done(error: LakebedError) -> bool:
 
 
 def _with_commit(state: DatasetState) -> DatasetState:
-    return replace(state, commits=(*state.commits, new_commit_id())[-_REMEMBERED:])
+    return replace(state, commits=(*state.commits, new_commit_id())[-REMEMBERED_COMMITS:])
 
 
 def _was_made(files: Files, state: DatasetState) -> bool:

@@ -78,7 +78,8 @@ def write_partitions(
 def parquet_file(rows: Any, row_group_rows: int = _ROWS) -> bytes:
     """The content of a data file: types as they are, times in microseconds, with statistics."""
     sink = pa.BufferOutputStream()
-    schema = with_pandas_metadata(rows.schema)
+    nullable = [name for name in rows.column_names if rows.column(name).null_count]
+    schema = with_pandas_metadata(rows.schema, nullable=nullable)
     described = rows.cast(schema.with_metadata({**schema.metadata, OURS: b"1"}))
     try:
         pq.write_table(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from lakebed.landing.checking.bad_files import BadFileSearch, files_of, restrict
 from lakebed.landing.checking.faults import describe_fault
 from lakebed.landing.checking.infer import Inference
+from lakebed.landing.checking.odd_texts import odd_texts, require_one_spelling
 from lakebed.landing.checking.outcome import CheckedFiles, learned_types, plain_types
 from lakebed.landing.checking.read_groups import (
     Address,
@@ -66,9 +67,19 @@ def check(
         if settled or spec.expected:
             counted = {file.path: rows[file.path].rows for file in files_of(good)}
             learned = {} if spec.expected else learned_types(good, target, empty, taken)
-            also = frozenset(name.casefold() for name in taken.json_columns)
+            odd = odd_texts(good, target, rows)
+            require_one_spelling(
+                reader, good, target, address=address, keys=remembered.keys, odd=odd
+            )
             return CheckedFiles(
-                good, target, counted, tuple(blame.bad.values()), learned, taken.widened, also
+                groups=good,
+                target=target,
+                rows=counted,
+                bad=tuple(blame.bad.values()),
+                learned=learned,
+                widened=taken.widened,
+                json_columns=frozenset(name.casefold() for name in taken.json_columns),
+                odd={name: count for name, count in odd.items() if taken.is_remembered(name)},
             )
 
 
@@ -98,6 +109,8 @@ class _Checking:
         yet.
         """
         rows = self._rows(groups, target)
+        if self._read_as_text(groups, target, rows):
+            return rows
         broken = restrict(
             groups,
             [file for file in files_of(groups) if file.path in rows and rows[file.path].corrupt],
@@ -117,6 +130,21 @@ class _Checking:
                 wanted = self._wanted_by(one.member.of([one.file]))
                 self.blame.mark_bad([one.file], one.reason, rows=one.rows, wanted_by=wanted)
         return rows
+
+    def _read_as_text(
+        self, groups: Sequence[ReadGroup], target: Mapping[str, ColumnType], rows: _Rows
+    ) -> bool:
+        """Take columns for text whose types were inferred group by group, and for whose values
+        there is no type together; whether there are any.
+        """
+        taken = self.inference.taken
+        if self.spec.expected or not self.spec.infer_types:
+            return False
+        mixed = [name for name in odd_texts(groups, target, rows) if taken.of(name) is None]
+        taken.read_as_text(mixed)
+        if mixed:
+            self.inference.forget()
+        return bool(mixed)
 
     def _widened(self, members: Sequence[ReadGroup]) -> bool:
         """Widen the columns of these files as far as allowed; whether any was widened."""

@@ -2,15 +2,18 @@
 
 import csv
 import json
+import re
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 
 from lakebed.landing.checking.read_groups import ReadGroup
-from lakebed.landing.checking.value_faults import advice, does_not_fit
+from lakebed.landing.checking.value_faults import advice, does_not_fit, loses_digits
 from lakebed.landing.formats.csv_text import CsvDialect
 from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import Field, FileRows
 
 _LONGEST = 120
+_ROUNDED = re.compile(r"\b(decimal|double|float|timestamp)")
 
 
 def describe_fault(
@@ -43,13 +46,11 @@ def describe_fault(
             f"{lines} more than one JSON value, or something after it: only the first would be read"
         )
     if found.rounded:
-        decimals = ", ".join(
-            f"{column.name} {column.type}"
-            for column in columns
-            if column.type.startswith("decimal")
+        limited = ", ".join(
+            f"{column.name} {column.type}" for column in columns if _ROUNDED.search(column.type)
         )
         return (
-            f"{_some(found.rounded, found.rows)} not fit: a number has more digits than {decimals}"
+            f"{_some(found.rounded, found.rows)} not fit: a value has more digits than {limited}"
             " can keep"
         )
     return ""
@@ -83,7 +84,7 @@ def _csv_fault(member: ReadGroup, columns: Sequence[Field], record: str, spec: Z
 
 def _json_fault(columns: Sequence[Field], record: str, spec: ZoneSpec) -> str:
     try:
-        value = json.loads(record)
+        value = json.loads(record, parse_float=Decimal)
     except (ValueError, RecursionError) as error:
         return f"is not JSON ({error})"
     if not isinstance(value, dict | list):
@@ -108,10 +109,16 @@ def _value_fault(
             "has a value that is not of its column's type"
             f" ({', '.join(f'{one.name} {one.type}' for one in columns)})"
         )
-    return (
-        f"has {value!r} in the column {column.name}, which is {column.type};"
-        f" {advice(column, value, spec)}"
-    )
+    said = f"has {_spelt(value)} in the column {column.name}, "
+    if loses_digits(value, column.type):
+        said += f"more digits than {column.name} {column.type} can keep"
+    else:
+        said += f"which is {column.type}"
+    return f"{said}; {advice(column, value, spec)}"
+
+
+def _spelt(value: object) -> str:
+    return str(value) if isinstance(value, Decimal) else repr(value)
 
 
 def _cut(text: str) -> str:

@@ -22,6 +22,8 @@ class CheckedFiles:
     widened: frozenset[str] = frozenset()  # casefolded names of columns whose type was widened
     # casefolded names of columns that all JSON records have, if only as NULL
     json_columns: frozenset[str] = frozenset()
+    # texts from which the remembered type of a column would not be inferred, such as 007
+    odd: Mapping[str, int] = field(default_factory=dict)
 
 
 def plain_types(types: Mapping[str, ColumnType]) -> dict[str, ColumnType]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from lakebed.errors import BadFiles, FileMissing
 from lakebed.landing.checking.bad_files import BadFileSearch
 from lakebed.landing.checking.infer import Inference, type_fault
+from lakebed.landing.checking.odd_texts import respelt_keys
 from lakebed.landing.checking.outcome import CheckedFiles, learned_types, plain_types
 from lakebed.landing.checking.read_groups import (
     Address,
@@ -43,7 +44,6 @@ class Proposal:
     spec: ZoneSpec
     taken: ColumnTypes
     unseen: _Columns = frozenset()  # columns of which a sample shows no value
-    has_sampled_times: bool = False
 
     def outcome(self, empty: _Columns = frozenset()) -> CheckedFiles:
         """What checking these files results in if they are good; `empty` columns have no value."""
@@ -57,8 +57,6 @@ class Proposal:
         """The outcome of checking, if what a job saw proves that it is the same; else None."""
         if seen is None or any(one.doubtful for one in seen):
             return None
-        if self.has_sampled_times and any(one.years for one in seen):
-            return None  # a bare year may be a number
         empty = frozenset(self._without_values(seen))
         if self.unseen - empty or self._types(empty) != self.target:
             return None
@@ -135,7 +133,6 @@ class _Proposing:
         self.samples: list[Sample] = []
         self.unseen: set[tuple[str, str]] = set()
         self.inferred: set[str] = set()  # casefolded names of columns whose type a sample shows
-        self.has_times = False
 
     def proposal(self, groups: Sequence[ReadGroup]) -> Proposal | None:
         typed = [self._typed(member) for member in groups]
@@ -148,8 +145,10 @@ class _Proposing:
         shared = [type_ for name, type_ in target.items() if name.casefold() in self.inferred]
         if not all(map(self._is_certain, shared)):
             return None
+        if any(respelt_keys(target, keys=taken.remembered.keys)):
+            return None  # all of its values must be compared
         unseen = frozenset({*self.unseen, *_of_others(members, target)})
-        return Proposal(members, target, self.spec, taken, unseen, self.has_times)
+        return Proposal(members, target, self.spec, taken, unseen)
 
     def _typed(self, member: ReadGroup) -> ReadGroup | None:
         """The group with its types; None if anything is wrong with it, or they are not certain."""
@@ -194,7 +193,6 @@ class _Proposing:
         if not all(map(self._is_certain, inferred.values())):
             return None
         self.inferred |= {name.casefold() for name in inferred}
-        self.has_times |= any(type_.name in _TIMES for type_ in inferred.values())
         self.unseen |= {
             (member.files[0].path, name)
             for name, type_ in inferred.items()

@@ -1,10 +1,10 @@
 """Types of a zone's columns that earlier runs recorded, and those that this run uses."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from lakebed.landing.spec import ZoneSpec
-from lakebed.types import ColumnType, join_types, with_parts
+from lakebed.types import STRING, ColumnType, join_types, with_parts
 
 # from the recorded type to one that would hold the new values too
 MayWiden = Callable[[ColumnType, ColumnType], bool]
@@ -20,12 +20,14 @@ class RememberedTypes:
 
     Without `may_widen` none may: a file with a value that does not fit is bad. `json_columns` are
     columns that rows of JSON files always have, although keys may be absent from their records.
+    `keys` are casefolded names of columns in which two spellings of one number are refused.
     """
 
     types: Mapping[str, ColumnType] = field(default_factory=dict)
     may_widen: MayWiden | None = None
     other_reader: OtherReader | None = None
     json_columns: frozenset[str] = frozenset()
+    keys: frozenset[str] = frozenset()
 
 
 NOTHING_REMEMBERED = RememberedTypes()
@@ -50,6 +52,11 @@ class ColumnTypes:
     def of(self, name: str) -> ColumnType | None:
         return self.types.get(name.casefold())
 
+    def is_remembered(self, name: str) -> bool:
+        """Whether a column has the type that earlier runs gave it."""
+        folded = name.casefold()
+        return folded not in self.said and self.types.get(folded) == self._first.get(folded, "")
+
     @property
     def json_columns(self) -> dict[str, ColumnType]:
         """Columns that JSON records may lack, by name."""
@@ -61,7 +68,7 @@ class ColumnTypes:
     @property
     def widened(self) -> frozenset[str]:
         """Casefolded names of the columns whose type was widened."""
-        return frozenset(name for name, type_ in self.types.items() if type_ != self._first[name])
+        return frozenset(name for name, type_ in self._first.items() if self.types[name] != type_)
 
     def unfit(self, shown: Mapping[str, ColumnType]) -> dict[str, tuple[ColumnType, ColumnType]]:
         """Columns whose values do not fit: their type, and the type that would hold all values."""
@@ -82,6 +89,12 @@ class ColumnTypes:
         }
         self.types = self.types | wider
         return bool(wider)
+
+    def read_as_text(self, names: Iterable[str]) -> None:
+        """Columns for whose values there is no other type."""
+        for name in names:
+            self.names.setdefault(name.casefold(), name)
+            self.types = self.types | {name.casefold(): STRING}
 
     def reset(self) -> None:
         self.types = dict(self._first)

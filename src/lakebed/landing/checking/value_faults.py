@@ -1,15 +1,13 @@
 """Values that clearly do not fit their column's type, and the zone setting that would help."""
 
-import re
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import Field
-from lakebed.types import INTEGER_BITS
+from lakebed.types import INTEGER_BITS, parse_type
+from lakebed.types.spelling import infer_type, is_number, reads_as
 
 _NO_TEXT = {*INTEGER_BITS, "float", "double", "boolean"}  # in a JSON record "1" is not a number
-_WHOLE = re.compile(r"[+-]?\d+")
-_DAY = re.compile(r"\d{4}-\d\d?-\d\d?")
 _LIKE_NULL = {
     "na",
     "n/a",
@@ -38,37 +36,25 @@ def does_not_fit(value: object, type_: str, spec: ZoneSpec, *, json: bool = Fals
         return (json or value not in spec.nulls) and _text_misfits(value, type_, spec)
     if isinstance(value, bool):
         return type_ != "boolean"
-    if isinstance(value, int | float):
-        whole = isinstance(value, int)
-        return type_ == "boolean" or (
-            type_ in INTEGER_BITS and not (whole and _in_range(str(value), type_))
-        )
+    if isinstance(value, int | float | Decimal):
+        return type_ == "boolean" or not reads_as(str(value), parse_type(type_))
     return not type_.startswith(("struct", "array", "map"))
 
 
+def loses_digits(value: object, type_: str) -> bool:
+    """Whether a number does not fit its column because it has too many digits."""
+    numeric = type_ in {"float", "double"} or type_.startswith("decimal")
+    return numeric and not isinstance(value, bool) and is_number(str(value))
+
+
 def _text_misfits(text: str, type_: str, spec: ZoneSpec) -> bool:
-    if type_ in INTEGER_BITS:
-        return not _in_range(text, type_)
-    if type_ in {"float", "double"} or type_.startswith("decimal"):
-        return not _is_number(text)
-    if type_ == "boolean":
-        return text.casefold() not in {"true", "false"}
-    if type_ == "date":
-        return spec.date_format is None and not _DAY.fullmatch(text)
-    return type_.startswith("timestamp") and not any(sign.isdigit() for sign in text)
-
-
-def _in_range(text: str, type_: str) -> bool:
-    half = 1 << (INTEGER_BITS[type_] - 1)
-    return bool(_WHOLE.fullmatch(text)) and -half <= int(text) < half
-
-
-def _is_number(text: str) -> bool:
-    try:
-        Decimal(text)
-    except InvalidOperation:
+    if type_.startswith(("struct", "array", "map")):
         return False
-    return text == text.strip() and "_" not in text
+    if type_ == "date" and spec.date_format is not None:
+        return False
+    if type_.startswith("timestamp") and spec.timestamp_format is not None:
+        return False
+    return not reads_as(text, parse_type(type_))
 
 
 def advice(column: Field, value: object, spec: ZoneSpec) -> str:
@@ -83,7 +69,8 @@ def advice(column: Field, value: object, spec: ZoneSpec) -> str:
 
 
 def _wider(value: object) -> str:
-    text = str(value)
-    if _WHOLE.fullmatch(text) and _in_range(text, "bigint"):
-        return "bigint"
-    return "double" if not isinstance(value, bool) and _is_number(text) else "string"
+    """The type that would hold a value; a whole number may have larger ones beside it."""
+    shown = infer_type([str(value)])
+    if isinstance(value, bool) or shown.name not in {"int", "bigint", "decimal", "double"}:
+        return "string"
+    return "bigint" if shown.name == "int" else str(shown)

@@ -1,7 +1,9 @@
 """Sniffing a CSV file: its header, and whether it ends properly."""
 
 import csv
+from collections.abc import Collection
 
+from lakebed.landing.formats.csv_header import header_doubt
 from lakebed.landing.formats.csv_text import (
     LINE_BREAK,
     CsvDialect,
@@ -9,8 +11,9 @@ from lakebed.landing.formats.csv_text import (
     first_record,
     header_error,
     last_line,
+    next_records,
 )
-from lakebed.landing.formats.file_format import FileFormat, delimiter_of, options_of
+from lakebed.landing.formats.file_format import FileFormat, delimiter_of, format_of, options_of
 from lakebed.landing.formats.sniffed import SniffedFile
 from lakebed.landing.formats.streams import WINDOW, BrokenFile, tail, text_head
 from lakebed.landing.spec import ZoneSpec
@@ -23,11 +26,22 @@ def dialect_of(kind: FileFormat, spec: ZoneSpec) -> CsvDialect:
     return CsvDialect(delimiter_of(kind, spec), spec.quote, spec.escape)
 
 
-def sniff_csv(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec) -> SniffedFile:
-    """The columns of a file and how to read it; `BrokenFile` if its header or its end is broken."""
+def sniff_csv(
+    files: Files,
+    file: FileInfo,
+    kind: FileFormat,
+    spec: ZoneSpec,
+    *,
+    known_names: Collection[str] = (),
+) -> SniffedFile:
+    """The columns of a file and how to read it; `BrokenFile` if its header or its end is broken, or
+    if its first line seems to be a row. `known_names` are columns that earlier files had.
+    """
     signs, options = dialect_of(kind, spec), options_of(kind, spec)
     by_line = ("multiLine", "false") in options
-    record = _first_record(files, file, kind, spec, signs)
+    record, others = _first_records(files, file, kind, spec, signs)
+    if doubt := header_doubt(record, others, spec, known_names=known_names):
+        raise BrokenFile(doubt)
     if spec.header and (wrong := header_error(record, signs.delimiter)):
         raise BrokenFile(wrong)
     columns = tuple(record) if spec.header else _positions(len(record), spec)
@@ -39,9 +53,19 @@ def sniff_csv(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec) ->
     return SniffedFile(file, "csv", options, kind.gzipped, columns, nulls=spec.further_nulls)
 
 
-def _first_record(
+def first_rows(files: Files, sniffed: SniffedFile, spec: ZoneSpec) -> list[list[str]]:
+    """The fields of the first rows of a file."""
+    kind = format_of(sniffed.file.path.rpartition("/")[2], spec)
+    if isinstance(kind, str):
+        return []
+    first, others = _first_records(files, sniffed.file, kind, spec, dialect_of(kind, spec))
+    return others if spec.header else [first, *others]
+
+
+def _first_records(
     files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec, signs: CsvDialect
-) -> list[str]:
+) -> tuple[list[str], list[list[str]]]:
+    """The first record, and some that follow it."""
     for size in (WINDOW, _LONGEST_HEADER):
         text, whole = text_head(
             files, file, gzipped=kind.gzipped, encoding=spec.encoding, size=size
@@ -56,7 +80,7 @@ def _first_record(
         if whole and record is None:
             raise BrokenFile("it holds only blank lines")
         if record is not None and not cut:
-            return record
+            return record, next_records(text, signs, whole=whole)
     raise BrokenFile("its first line does not end within 1 MiB")
 
 

@@ -42,6 +42,20 @@ def first_record(text: str, signs: CsvDialect, *, multiline: bool) -> list[str] 
     return next(iter(signs.records(lines[filled:] if multiline else [lines[filled]])))
 
 
+def next_records(text: str, signs: CsvDialect, *, whole: bool) -> list[list[str]]:
+    """The records after the first one, as far as lines of the text can be read on their own; its
+    last line counts only if the text is the `whole` file.
+    """
+    lines = [line for line in LINE_BREAK.split(text) if line.strip(_BLANK)]
+    found: list[list[str]] = []
+    for line in lines[1:] if whole else lines[1:-1]:
+        try:
+            found += signs.records([line])
+        except csv.Error:
+            continue
+    return found
+
+
 def last_line(text: str) -> str:
     """The last line that is not blank."""
     return next((line for line in reversed(LINE_BREAK.split(text)) if line.strip(_BLANK)), "")

@@ -28,7 +28,7 @@ _NOT_WITH_SOURCE = (
 )  # fmt: skip
 OWN_FOLDER = "{} is where Lakebed keeps its own files: those of tables and of landing zones."
 OTHER_FOLDER = "Keep source files in another folder: nothing there is ever moved or removed."
-_ONLY_WITH_SOURCE = ("format", "batch_partition_columns", "incremental_keys")
+_ONLY_WITH_SOURCE = ("format", "header", "batch_partition_columns", "incremental_keys")
 
 
 def without_source(config: PipelineConfig) -> None:
@@ -140,6 +140,8 @@ def config_digest(config: PipelineConfig) -> str:
         },
         "contract": config.contract,
     }
+    if config.header is not None:
+        told["header"] = config.header
     return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:32]
 
 

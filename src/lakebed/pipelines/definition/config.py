@@ -165,6 +165,13 @@ class PipelineConfig(BaseModel):
     format: Annotated[Format | None, BeforeValidator(_format)] = Field(
         default=None, description="of the source's files: json, csv or parquet; unset: by extension"
     )
+    header: bool | None = Field(
+        default=None,
+        description=(
+            "the first line of the source's CSV files names their columns; unset: it does, and a"
+            " file whose first line looks like a row is bad"
+        ),
+    )
     partitions: Partitions = Field(
         default=Partitions(),
         description="partitioning with types: `keys: [{name: year, type: INTEGER}]`",

@@ -1,6 +1,7 @@
 """What Python pipelines read, found without running them."""
 
 import ast
+import re
 from dataclasses import dataclass
 
 from lakebed.errors import BadPipeline
@@ -8,6 +9,7 @@ from lakebed.pipelines.definition.spec import Style
 from lakebed.templates import RANGE, TemplateRead
 
 _READS = ("ref", "landing_zone")
+_OWN_READERS = re.compile(r"\bread_(csv|json|ndjson|parquet|text|blob)", re.IGNORECASE)
 _DUCKDB_NAMES = {"conn", "duckdb_conn"}
 
 
@@ -128,6 +130,13 @@ def _targets(node: ast.AST) -> list[ast.expr]:
 def works_with_duckdb(style: Style, source: str) -> bool:
     """Whether the code gets a DuckDB connection instead of a Spark session."""
     return style == "duckdb" or (style == "flat" and _names_duckdb(source))
+
+
+def reads_files_itself(style: Style, source: str) -> bool:
+    """Whether the code reads landing files with DuckDB's own readers, whatever Lakebed makes of
+    their texts.
+    """
+    return works_with_duckdb(style, source) and bool(_OWN_READERS.search(source))
 
 
 def _names_duckdb(source: str) -> bool:

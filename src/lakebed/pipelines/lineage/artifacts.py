@@ -124,11 +124,11 @@ def _gate_result(record: RunRecord, verdict: Verdict) -> dict[str, Any]:
 
 def verdict_status(verdict: Verdict) -> str:
     """A verdict in dbt's terms: pass, warn, fail, or error if the gate could not run."""
+    if verdict.error:
+        return "error"
     if verdict.passed:
         return "pass"
-    if verdict.severity == "warn":
-        return "warn"
-    return "error" if verdict.error else "fail"
+    return "warn" if verdict.severity == "warn" else "fail"
 
 
 # -- manifest.json

@@ -225,7 +225,10 @@ def _given(spec: PipelineSpec, services: RunServices, options: RunOptions) -> st
     if not spec.zones:
         return ""
     zones = {
-        str(zone): read_zone_spec(services.placement.files, zone).model_dump(mode="json")
+        # what becomes of replaced files does not change how files are read
+        str(zone): read_zone_spec(services.placement.files, zone).model_dump(
+            mode="json", exclude={"replaced"}
+        )
         for zone in spec.zone_names
     }
     return sha256(

@@ -5,8 +5,10 @@ from dataclasses import replace
 
 from lakebed.errors import BadFiles
 from lakebed.landing import (
+    ZONE_FILE,
     ZoneSpec,
     archived_places,
+    each_once,
     freeze,
     known_files,
     locate_files,
@@ -14,10 +16,11 @@ from lakebed.landing import (
     not_consumed,
     processed_files,
     read_zone_spec,
+    replaced_files,
 )
 from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec, ZoneRef
-from lakebed.pipelines.planning.pins import ZoneKey, ZonePin, arrival_order
+from lakebed.pipelines.planning.pins import ReplacedRule, ZoneKey, ZonePin, arrival_order
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import ConsumedFile, FileInfo
 
@@ -55,6 +58,8 @@ def pin_zones(
     gone = [path for pin in pinned.values() for path in pin.gone]
     if gone and not whole and not (full_refresh and absent):
         raise _files_gone_error(spec.table, gone, absent=absent)
+    if spec.strategy.strategy == "append_only":
+        _require_no_refused(spec.table, pinned)
     return pinned
 
 
@@ -73,6 +78,7 @@ def _oldest(pinned: Mapping[ZoneKey, ZonePin]) -> dict[ZoneKey, ZonePin]:
             new=len(chosen[key]),
             later=len(waiting) - 1,
             others=tuple(file for file in pin.files if file not in chosen[key]),
+            replaced=tuple(path for path in pin.replaced if path == waiting[0].path),
         )
         for key, pin in pinned.items()
     }
@@ -105,17 +111,26 @@ class _Zone:
     ) -> None:
         self.ref, self.spec, self.services = ref, spec, services
         frozen = freeze(services.placement.files, ref.zone, spec, pattern=ref.pattern)
-        self.files, self.changing = frozen.files, tuple(file.path for file in frozen.waiting)
+        self.changing = tuple(file.path for file in frozen.waiting)
         self.known = known_files(
             ref.zone, frozen.files, services.placement.files, services.records, table=table
         )
+        self.files = each_once(frozen.files, self.known)
         self.held = {(file.path, file.etag) for file in self.known if file.state == "held"}
 
     def waiting(self, *, absent: bool) -> ZonePin:
         """The files that the table does not have yet."""
         new = not_consumed(self.files, self.known)
         archived = len(self._archived()) if absent and not new else 0
-        return ZonePin(new, len(new), self.changing, archived=archived)
+        replaced = self._replaced(new)
+        return ZonePin(
+            new,
+            len(new),
+            self.changing,
+            archived=archived,
+            replaced=replaced,
+            replaced_rule=self._replaced_rule() if replaced else "append",
+        )
 
     def all(self, taken: Sequence[ConsumedFile]) -> ZonePin:
         """The files that the table has, the waiting ones, and archived ones that it never had."""
@@ -133,13 +148,23 @@ class _Zone:
         new = not_consumed(present, self.known)
         found, away = locate_files(taken, present)
         if new or not (away or (archived_too and not taken)):
-            return ZonePin(present, len(new), self.changing, known=found)
+            replaced = self._replaced(new)
+            return ZonePin(present, len(new), self.changing, known=found, replaced=replaced)
         archived = self._archived()
         if not taken:
             return ZonePin((*archived, *present), len(archived) + len(present), self.changing)
         found, gone = locate_files(taken, (*present, *archived))
         again = (file for file in archived if file.path in found)
         return ZonePin((*again, *present), 0, self.changing, known=found, gone=gone)
+
+    def _replaced(self, new: Sequence[FileInfo]) -> tuple[str, ...]:
+        return tuple(file.path for file in replaced_files(new, self.known))
+
+    def _replaced_rule(self) -> ReplacedRule:
+        if self.spec.replaced:
+            return self.spec.replaced
+        in_use = self.services.records.appends_replaced(self.ref.zone)
+        return "append_and_warn" if in_use else "refuse"
 
     def _present(self) -> tuple[FileInfo, ...]:
         return tuple(file for file in self.files if (file.path, file.etag) not in self.held)
@@ -154,6 +179,30 @@ class _Zone:
         places = archived_places(self.known, there)
         held = {place for file, place in places.items() if file in self.held}
         return tuple(file for path, file in there.items() if path not in held)
+
+
+def _require_no_refused(table: TableName, pinned: Mapping[ZoneKey, ZonePin]) -> None:
+    """Raise if rows of a former version of a file would stay beside those of the new one."""
+    for (zone, _), pin in pinned.items():
+        if pin.replaced and pin.replaced_rule == "refuse":
+            raise BadFiles(
+                f"{_listed(pin.replaced)} replaced after the table had read the former version;"
+                " append_only would add the new rows to the old ones.",
+                where=f"{zone} for {table}",
+                safe="Nothing was published, and no file was moved.",
+                next=(
+                    "Put the former file back, and what is new under another name. Or, to make the"
+                    f" table from the files as they are now: lakebed table drop {table}, then"
+                    f" lakebed run {table} --full-refresh. Or set replaced: append in"
+                    f" {zone.folder}/{ZONE_FILE}, to have both. A strategy with keys corrects"
+                    " rows by itself."
+                ),
+            )
+
+
+def _listed(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    return f"{', '.join(paths[:_SHOWN])}{more} {'was' if len(paths) == 1 else 'were'}"
 
 
 def _files_gone_error(table: TableName, gone: Sequence[str], *, absent: bool) -> BadFiles:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
+from typing import Literal
 
 from lakebed.batches.advice import MANY_FILES
 from lakebed.batches.chunks import Kind
@@ -22,6 +23,8 @@ from lakebed.ports import (
 from lakebed.tables import Renames
 from lakebed.templates import SqlValue
 
+# as zone.yaml says, or, in a zone that is older than the question, with a warning
+ReplacedRule = Literal["append", "refuse", "append_and_warn"]
 ZoneKey = tuple[ZoneName, str | None]  # a zone, and the pattern its files must match
 
 
@@ -49,6 +52,8 @@ class ZonePin:
     later: int = 0  # how many waiting files are left to further runs
     others: tuple[FileInfo, ...] = ()  # of these, the ones in this zone
     archived: int = 0  # how many files in `_processed/` are not read
+    replaced: tuple[str, ...] = ()  # files of which the table has a former version
+    replaced_rule: ReplacedRule = "append"  # what becomes of their rows under append_only
 
     @property
     def is_empty(self) -> bool:

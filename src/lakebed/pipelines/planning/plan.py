@@ -4,7 +4,7 @@ Pure: reads nothing, writes nothing. `lakebed plan` prints it, `running.run` car
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lakebed.derived.identity import listed_tables
 from lakebed.names import TableName
@@ -12,7 +12,7 @@ from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.backfills.plan import BackfillPlan
 from lakebed.pipelines.planning.hidden_tables import hidden_table, replay_table, staged_table
 from lakebed.pipelines.planning.pins import Pins, TargetTable
-from lakebed.pipelines.planning.run_decision import decide_run
+from lakebed.pipelines.planning.run_decision import decide_run, run_warnings
 from lakebed.pipelines.planning.sources.plan import SourcePlan
 from lakebed.pipelines.planning.steps import (
     ArchiveFiles,
@@ -50,6 +50,7 @@ class RunPlan(Plan[RunStep]):
     run_id: str
     backfill: BackfillPlan | None = None  # of a range
     source: SourcePlan | None = None  # of a pipeline that reads files by a pattern
+    warnings: tuple[str, ...] = ()  # the run's record has them, too
 
 
 def plan_run(
@@ -62,7 +63,8 @@ def plan_run(
     if spec.is_view:
         return _plan_view(spec, pins, decision.reason)
     staged, after = is_staged(spec.strategy), layout_steps(spec, target, rows=layouts)
-    return _plan_table(spec, pins, target, staged=staged, reason=decision.reason, layouts=after)
+    plan = _plan_table(spec, pins, target, staged=staged, reason=decision.reason, layouts=after)
+    return replace(plan, warnings=run_warnings(spec, pins))
 
 
 def layout_steps(

@@ -22,6 +22,7 @@ from lakebed.pipelines.planning.steps import (
     Publish,
     ReadBatch,
     ReadFolder,
+    Rebase,
     Replay,
     RunGate,
     RunStep,
@@ -121,6 +122,8 @@ def step_text(step: RunStep) -> str:  # noqa: C901 - one case per step
                 f"run the gate {gate.name}"
                 f" ({consequence}){f': {gate.description}' if gate.description else ''}"
             )
+        case Rebase(table):
+            return f"put the run's files on top of what others have appended to {table}"
         case Publish(table, ref):
             return f"publish {table}: {ref} moves, and readers see the new rows"
         case CreateView(table):

@@ -2,8 +2,12 @@
 
 from dataclasses import dataclass
 
+from lakebed.landing import ZONE_FILE
+from lakebed.names import ZoneName
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.pins import Pins, TargetTable
+
+_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -40,13 +44,43 @@ def decide_run(spec: PipelineSpec, pins: Pins, target: TargetTable) -> RunDecisi
     if new:
         later = max(pin.later for pin in pins.landing.values())
         more = f", and {later} more, each in its own run" if later else ""
-        return RunDecision(
-            should_run=True, reason=f"{new} new file{'s' if new > 1 else ''} in {listed}{more}"
-        )
+        return RunDecision(should_run=True, reason=f"{_new_files(pins)} in {listed}{more}")
     return (
         RunDecision(should_run=True, reason=changed)
         if changed
         else RunDecision(should_run=False, reason=f"no new file in {listed}")
+    )
+
+
+def _new_files(pins: Pins) -> str:
+    """`2 new files`, `1 replaced file`, `2 new and 1 replaced file`."""
+    replaced = sum(len(pin.replaced) for pin in pins.landing.values())
+    new = sum(pin.new for pin in pins.landing.values()) - replaced
+    counts = [(new, "new"), (replaced, "replaced")]
+    last = replaced or new
+    parts = [f"{count} {word}" for count, word in counts if count]
+    return f"{' and '.join(parts)} file{'s' if last > 1 else ''}"
+
+
+def run_warnings(spec: PipelineSpec, pins: Pins) -> tuple[str, ...]:
+    """What to look at although the run may succeed: rows that stay although their file was
+    replaced, and rows that go because their file has gone.
+    """
+    appended = spec.strategy.strategy == "append_only"
+    warnings: list[str] = []
+    for (zone, _), pin in pins.landing.items():
+        if appended and pin.replaced_rule == "append_and_warn":
+            warnings += (_replaced_warning(path, zone) for path in pin.replaced)
+        warnings += (f"{path} is gone, and so are its rows" for path in pin.gone)
+    more = f"and {len(warnings) - _SHOWN:,} more files"
+    return (*warnings[:_SHOWN], *([more] if len(warnings) > _SHOWN else []))
+
+
+def _replaced_warning(path: str, zone: ZoneName) -> str:
+    return (
+        f"{path} was replaced after it was read: its rows are added to those of the former version."
+        f" Set replaced: refuse in {zone.folder}/{ZONE_FILE} to prevent that, or replaced: append"
+        " if it is meant"
     )
 
 

@@ -236,6 +236,14 @@ class RunGate(BaseRunStep):
 
 
 @dataclass(frozen=True)
+class Rebase(TableStep):
+    """Put what the run has appended on top of what others have appended meanwhile; not planned."""
+
+    kind: ClassVar[str] = "Rebase"
+    why: ClassVar[str] = "others have appended rows since the run began"
+
+
+@dataclass(frozen=True)
 class Publish(TableStep):
     """Move the ref to the branch; a first run's table gets its name."""
 
@@ -280,5 +288,5 @@ class BuildLayouts(TableStep):
 RunStep = (
     OpenZone | Calculate | ReadBatch | ReadFolder | Replay | Stage | CheckKeys | PrepareSchema
     | EvolveArrangement | CreateHidden | OpenBranch | Write | TakeFiles | Execute | DropStage
-    | RunGate | Publish | CreateView | ArchiveFiles | BuildLayouts
+    | RunGate | Rebase | Publish | CreateView | ArchiveFiles | BuildLayouts
 )  # fmt: skip

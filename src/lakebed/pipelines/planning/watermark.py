@@ -2,12 +2,13 @@
 
 import re
 from datetime import date, timedelta
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
 from lakebed.errors import BadPipeline
 from lakebed.templates import SqlValue, sql_value
 
+_ALL_DIGITS = Context(prec=100)  # Python's own rounds to 28 digits
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _SPAN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(second|minute|hour|day|week)s?\s*", re.IGNORECASE)
 
@@ -32,7 +33,9 @@ def subtract_lookback(value: Any, lookback: str | float | None, *, where: str) -
         return value - timedelta(**{f"{span[2].casefold()}s": float(span[1])})
     if isinstance(value, int | float | Decimal) and _NUMBER.fullmatch(str(lookback)):
         less = Decimal(str(lookback))
-        return value - less if isinstance(value, Decimal) else value - type(value)(less)
+        if isinstance(value, Decimal):
+            return _ALL_DIGITS.subtract(value, less)  # rounded up, it would pass over rows
+        return value - type(value)(less)
     raise BadPipeline(
         f"a lookback of {lookback!r} does not fit a watermark such as {value!r}.",
         where=where,

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lakebed.errors import UsageError
+from lakebed.errors import LakebedError, UsageError
 from lakebed.landing import read_zone_spec, sample_files
 from lakebed.names import TableName, ZoneName, new_run_id
 from lakebed.pipelines.definition.spec import PipelineSpec
@@ -23,8 +23,8 @@ from lakebed.pipelines.running.begin import closing, logger_of, watermark
 from lakebed.pipelines.running.steps import calculate
 from lakebed.pipelines.running.steps.batches.read import read_batch
 from lakebed.pipelines.services import RunServices
-from lakebed.ports import Field, Lease, RunRecord, Verdict
-from lakebed.quality import GateQueries, run_gate
+from lakebed.ports import Compute, Field, Lease, RunRecord, Verdict
+from lakebed.quality import Gate, GateQueries, could_not_run, run_gate
 from lakebed.tables import HeldLease
 from lakebed.templates import SqlValue
 
@@ -125,7 +125,15 @@ def run_gates(
                 gate.name: compile_gate(work.context, gate, this=this).text for gate in spec.gates
             }
         )
-        return tuple(run_gate(gate, queries, compute=work.compute) for gate in spec.gates)
+        return tuple(_verdict(gate, queries, work.compute) for gate in spec.gates)
+
+
+def _verdict(gate: Gate, queries: GateQueries, compute: Compute) -> Verdict:
+    """A gate that cannot run keeps no other from being shown; it fails, whatever its severity."""
+    try:
+        return run_gate(gate, queries, compute=compute)
+    except LakebedError as error:
+        return could_not_run(gate, error)
 
 
 @contextmanager

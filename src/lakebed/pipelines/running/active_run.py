@@ -10,6 +10,7 @@ from datetime import datetime
 from threading import Lock
 from typing import Any
 
+from lakebed.errors import TableDropped
 from lakebed.landing import ZoneRows
 from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec
@@ -98,10 +99,18 @@ class ActiveRun:
         """The run's own session, opened when it is first needed."""
         return self.open_compute()
 
+    @property
+    def base(self) -> int | None:
+        """The snapshot that the run's rows are added to, or change."""
+        return self.progress.rebased_on or self.context.target.base(self.options.ref)
+
     def metadata(self, table: TableName) -> TableMetadata:
-        """A table as the catalog has it now."""
+        """A table as the catalog has it now; `TableDropped` if it has none."""
         catalog = self.services.placement.catalog
-        return catalog.metadata(catalog.pointers([table]).values())[table]
+        pointer = catalog.pointers([table]).get(table)
+        if pointer is None:
+            raise TableDropped(str(table))
+        return catalog.metadata([pointer])[table]
 
     def head(self) -> Snapshot | None:
         """The newest snapshot of the branch."""
@@ -111,7 +120,7 @@ class ActiveRun:
     def made(self) -> Snapshot | None:
         """The snapshot that the run has written; None while it has written none."""
         head = self.head()
-        return head if head and head.id != self.context.target.base(self.options.ref) else None
+        return head if head and head.id != self.base else None
 
     @property
     def vars(self) -> Mapping[str, Any]:

@@ -82,7 +82,7 @@ def begin(
     )
     plan = _plan(spec, pins, target, options, layouts=services.builds_layouts)
     moment = _moment(record.started_at, context, services)
-    record = replace(record, moment=moment)
+    record = replace(record, moment=moment, warnings=plan.warnings)
     if plan.steps and not options.manual_change:
         check_queries(context)  # before Spark is asked for anything
     log = logger_of(run_id, services.log(run_id))

@@ -40,7 +40,7 @@ def recording_failure(
         yield trouble
     except BaseException as raised:
         trouble.error = _end(runs, _reason(runs, raised), publication, own)
-        if not isinstance(raised, Exception):
+        if not isinstance(raised, Exception | SystemExit):
             raise
 
 
@@ -125,6 +125,8 @@ def as_error(raised: BaseException) -> LakebedError:
         return raised
     if isinstance(raised, KeyboardInterrupt):
         return RunFailed("it was interrupted.")
+    if isinstance(raised, SystemExit):  # of a generator, say, whose rows were just asked for
+        return RunFailed("the pipeline's code called sys.exit.", next="Return rows, or raise.")
     return RunFailed(
         f"Lakebed itself failed: {type(raised).__name__}: {raised}",
         next="Run it again with --debug and report it.",

@@ -10,8 +10,9 @@ from lakebed.pipelines.planning.hidden_tables import hidden_table, replay_table,
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import Lease, RemoveRef, RunRecord, SetSchema
 from lakebed.settings import DATA
-from lakebed.tables import schema_to_restore, settle_alters, settle_publications
+from lakebed.tables import schema_to_restore, settle_alters, settle_publications, settle_times
 from lakebed.tables.adopting.names import names_to_restore
+from lakebed.tables.ledger.copies import copy_path
 from lakebed.work import retry
 
 _DIED = {
@@ -23,13 +24,14 @@ _DIED = {
 
 def heal(table: TableName, services: RunServices, *, lease: Lease) -> tuple[RunRecord, ...]:
     """Remove what dead runs of a table left behind, restore its schema, and close their records;
-    returns the records.
+    returns the records. Times that a clock wrote ahead are set right.
     """
     catalog, records = services.placement.catalog, services.records
     settle_publications(catalog)
     altered = settle_alters(catalog, records, services.leases, table=table)
     dead = records.runs(table=table, state="running", limit=1000)
     _restore(table, dead, services, leases=[lease], branches=True)
+    settle_times(catalog, table, now=services.leases.store_time(), leases=[lease])
     for record in dead:
         drop_leftovers(record, services)
         died = _DIED | ({"safe": _published(record)} if record.batches else {})
@@ -84,9 +86,11 @@ def drop_leftovers(record: RunRecord, services: RunServices) -> None:
 
 def undo_failed_run(record: RunRecord, services: RunServices, *, lease: Lease | None) -> None:
     """Clean up after a failed run: its branch stays for inspection, the former schema is restored,
-    hidden tables are removed.
+    hidden tables are removed, and so is its copy of the ledger: nothing will ever prove it.
     """
     drop_leftovers(record, services)
+    if not record.batches:  # of batches that were published before
+        services.placement.files.delete(copy_path(record.run_id))
     if record.schema is not None:
         _restore(record.table, [record], services, leases=[lease] if lease else [])
 

@@ -31,7 +31,7 @@ def write_rows(
     gates: bool = True,
 ) -> RunRecord:
     """Write rows into a table, which is created if it does not exist."""
-    services.placement.require_relocated()
+    services.placement.require_relocated(table)
     return apply_change(services, table, options, ManualChange(frame=frame), gates=gates)
 
 
@@ -43,11 +43,11 @@ def execute_statement(
     gates: bool = True,
 ) -> RunRecord:
     """Run one INSERT, UPDATE, DELETE, MERGE or ALTER TABLE; `BadName` if its table is hidden."""
-    services.placement.require_relocated()
     statement = read_change(text)
     # without the catalog's name
     parts = statement.target[1:] if len(statement.target) == 4 else statement.target
     table = shown_name(find(".".join(f"`{part}`" if "." in part else part for part in parts)))
+    services.placement.require_relocated(table)
     if statement.kind == "alter":
         record = alter_manually(Build({}, services, RunOptions()), table, statement)
         notes = (

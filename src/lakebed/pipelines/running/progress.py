@@ -7,7 +7,7 @@ from typing import Literal
 from lakebed.landing import ZoneRows
 from lakebed.names import ZoneName
 from lakebed.pipelines.planning.compile import CompiledQuery
-from lakebed.ports import BatchRun, ColumnAlias, Field, Frame, RunRecord, Verdict
+from lakebed.ports import BatchRun, Column, ColumnAlias, Field, Frame, RunRecord, Verdict
 from lakebed.tables import SchemaChange
 
 ZonePattern = tuple[ZoneName, str | None]
@@ -38,8 +38,12 @@ class RunProgress:
     read: ZoneRows | None = None
     # The table.
     schema_change: SchemaChange = field(default_factory=SchemaChange)
+    # the table's columns when the rows were shaped for them; empty: before that
+    prepared: tuple[Column, ...] = ()
     # the branch's columns as they will be named; empty: as they are
     aliases: tuple[ColumnAlias, ...] = ()
+    # the snapshot that the run's files were put on top of, where others had appended meanwhile
+    rebased_on: int | None = None
     skip_write: bool = False
     unchanged: bool = False
     verdicts: list[Verdict] = field(default_factory=list)

@@ -40,14 +40,15 @@ def publish_requests(run: ActiveRun) -> tuple[PublishRequest, ...]:
         return (
             PublishRequest(run.physical_table, run.branch, ref=run.options.ref, becomes=run.table),
         )
-    change, base = progress.schema_change, run.context.target.base(run.options.ref)
+    change = progress.schema_change
     asked = PublishRequest(
         run.table,
         run.branch,
         ref=run.options.ref,
         columns=change.final,
         renames=change.renames,
-        base=base,
+        base=run.base,
+        prepared=progress.prepared,
     )
     return (replace(asked, unchanged=progress.unchanged),)
 
@@ -67,7 +68,9 @@ def publication_records(run: ActiveRun) -> PublicationRecords:
     )
     if run.context.pins.replaced:
         progress.record = with_batch(progress.record, run.context.pins.replaced, progress.due)
-    return PublicationRecords((progress.record,), taken(run), types=learned(run))
+    contains = head.id if head else run.context.target.base(run.options.ref)
+    consumed = tuple(replace(file, snapshot=contains) for file in taken(run))
+    return PublicationRecords((progress.record,), consumed, types=learned(run))
 
 
 def with_batch(record: RunRecord, batch: SourceBatch | Chunk, due: BatchRun | None) -> RunRecord:

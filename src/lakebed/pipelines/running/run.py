@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal, assert_never
 
-from lakebed.errors import Conflict, LakebedError, RunFailed, Unavailable
+from lakebed.errors import Conflict, Diverged, LakebedError, RunFailed, Unavailable
 from lakebed.pipelines.planning.steps import (
     ArchiveFiles,
     BuildLayouts,
@@ -25,6 +25,7 @@ from lakebed.pipelines.planning.steps import (
     Publish,
     ReadBatch,
     ReadFolder,
+    Rebase,
     Replay,
     RunGate,
     RunStep,
@@ -34,18 +35,26 @@ from lakebed.pipelines.planning.steps import (
 )
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.adopting import steps as adopting
-from lakebed.pipelines.running.ledger_copies import write_copy
 from lakebed.pipelines.running.publishing import create_view, publication_records, publish_requests
 from lakebed.pipelines.running.steps import branch, calculate, evolve, replay, write
 from lakebed.pipelines.running.steps.archiving import archive_zones
 from lakebed.pipelines.running.steps.batches.read import read_batch
-from lakebed.pipelines.running.steps.gates import GATES_AT_ONCE, compiled_gates, log_verdict
+from lakebed.pipelines.running.steps.gates import (
+    GATES_AT_ONCE,
+    compiled_gates,
+    judge,
+    log_verdict,
+)
 from lakebed.pipelines.running.steps.layouts import bring_up_layouts
 from lakebed.pipelines.running.steps.proving import prove_files, start_over
+from lakebed.pipelines.running.steps.rebase import gates_to_repeat, may_rebase, rebase
 from lakebed.ports import Phase, PublicationRecords, Verdict
-from lakebed.quality import GateQueries, run_gate
+from lakebed.quality import GateQueries
 from lakebed.tables import publish
+from lakebed.tables.ledger.copies import write_copy
 from lakebed.work import Ended, Executor, Listener
+
+REBASES = 50  # how often the files of a run follow others' appends; each time takes moments
 
 
 def prepare(run: ActiveRun) -> None:
@@ -54,6 +63,11 @@ def prepare(run: ActiveRun) -> None:
     While rows are used of files that may yet turn out to be bad, most failures say nothing about
     the run: all is taken back, the files are checked, and good ones are written.
     """
+    with evolve.noticing_changes_by_others(run):
+        _prepare(run)
+
+
+def _prepare(run: ActiveRun) -> None:
     record = run.progress.record
     try:
         _executor(run).execute_all(run.plan.prepare)
@@ -69,7 +83,30 @@ def prepare(run: ActiveRun) -> None:
 
 
 def publish_runs(runs: Sequence[ActiveRun], *, publication: str) -> None:
-    """Publish what these runs wrote, in one commit, with their records and the files they took."""
+    """Publish what these runs wrote, in one commit, with their records and the files they took.
+
+    A run that only appends is not computed again because others append, too: its files are put on
+    top of theirs.
+    """
+    for _ in range(REBASES):
+        try:
+            _publish_runs(runs, publication=publication)
+        except Diverged:
+            if len(runs) > 1 or not may_rebase(runs[0]):
+                raise
+            _rebase(runs[0])
+        else:
+            return
+    _publish_runs(runs, publication=publication)
+
+
+def _rebase(run: ActiveRun) -> None:
+    run.log.info("others have appended rows to %s: the run's files follow theirs", run.table)
+    _executor(run).execute(Rebase(run.table))
+    _executor(run).execute_all(gates_to_repeat(run))
+
+
+def _publish_runs(runs: Sequence[ActiveRun], *, publication: str) -> None:
     requests = [request for run in runs for request in publish_requests(run)]
     records = [publication_records(run) for run in runs]
     for run in runs:  # a view is published by being created; tables are published together
@@ -234,13 +271,15 @@ def _perform(  # noqa: C901 - one arm a step, each a line
         case DropStage(stage):
             run.services.placement.catalog.purge(stage)
         case RunGate(gate):
-            return run_gate(gate, gates, compute=run.compute)
+            return judge(run, gate, gates)
         case CreateView():
             create_view(run)
         case ArchiveFiles(zone):
             archive_zones([zone], run.context.specs, run.services)
         case BuildLayouts():
             bring_up_layouts(run)
+        case Rebase():
+            rebase(run)
         case Publish():
             raise AssertionError(
                 "tables are published by `publish_runs`, together with those of other runs"

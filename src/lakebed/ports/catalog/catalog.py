@@ -203,6 +203,9 @@ class Catalog(Protocol):
     ) -> None:
         """Change a table's metadata and store the records in one commit.
 
+        Times that a clock wrote ahead of the store's are set to now, with amendments or without, so
+        that Spark can commit again; a REST catalog keeps them.
+
         Amendments that are already in effect change nothing, and so does an absent table.
         `PointerMoved` if the table is not where it was `expected`, `LeaseLost` if a lease was lost:
         then nothing is changed.
@@ -289,7 +292,7 @@ class Catalog(Protocol):
 
     def newest_value(self, table: TableName, *, snapshot: int, column: str) -> Any:
         """The largest value of a column in a snapshot, None if all are NULL; from file statistics
-        where possible.
+        where possible. `TableDropped` if the table is gone.
         """
         ...
 

@@ -8,7 +8,7 @@ field is stored by every catalog: a contract test goes through the fields of bot
 from dataclasses import dataclass
 
 from lakebed.ports.state.events import Event
-from lakebed.ports.state.ledger import ConsumedFile, FileStateChange, ZoneTypes
+from lakebed.ports.state.ledger import ConsumedFile, Descent, FileStateChange, ZoneTypes
 from lakebed.ports.state.runs import RunRecord
 
 
@@ -33,6 +33,7 @@ class ChangeRecords:
 
     file_states: tuple[FileStateChange, ...] = ()
     events: tuple[Event, ...] = ()
+    descents: tuple[Descent, ...] = ()
 
 
 NO_PUBLICATION_RECORDS = PublicationRecords()

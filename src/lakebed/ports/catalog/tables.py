@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from lakebed.names import ForeignName, TableName
@@ -20,7 +20,11 @@ NAME = "lakebed.table"
 ADOPTED_FROM = "lakebed.adopted-from"
 ADOPTED_NAMES = "lakebed.adopted-names"  # property: the name mapping that such files need
 NAME_MAPPING = "schema.name-mapping.default"  # Iceberg's: columns of files without field ids
+# how far the clocks of machines may differ; Iceberg itself refuses to commit beyond a minute
+CLOCK_TOLERANCE = timedelta(seconds=30)
 UNPUBLISHED = "lakebed.unpublished"  # property of a first run's table until it is published
+# property: the last decision on landing files that the table's commits have recorded
+LEDGER_DECISION = "lakebed.ledger-decision"
 SOURCE_UUID = "lakebed.source-uuid"  # property of a derived table: the table it is computed from
 
 
@@ -59,6 +63,7 @@ class Snapshot:
     summary: Mapping[str, str]
     schema: int | None = None  # id of the schema it was written with
     sequence: int = 0  # larger in later commits to the table
+    manifest_list: str = field(default="", compare=False)  # its address; empty if it has none
 
     @property
     def run_id(self) -> str | None:
@@ -172,6 +177,11 @@ class TableMetadata:
     def adopted_from(self) -> str:
         """The folder whose files the table took over as they are; empty for any other table."""
         return self.properties.get(ADOPTED_FROM, "")
+
+    def is_ahead(self, now: datetime) -> bool:
+        """Whether a clock was ahead that wrote the metadata: later commits would seem earlier."""
+        moves = (at for at, _ in self.snapshot_log)
+        return max((self.updated_at, *moves)) > now + CLOCK_TOLERANCE
 
     def schema_at(self, snapshot: Snapshot) -> int:
         """The id of the schema that a snapshot was written with; the present one if unknown."""

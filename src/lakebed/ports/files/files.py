@@ -1,6 +1,6 @@
 """A lake's files. Paths are relative to its root, with `/` as separator."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -16,6 +16,16 @@ class FileInfo:
     size: int
     etag: str
     modified: datetime
+    target: str = ""  # the path of the file itself, if a symbolic link has led to it
+
+
+@dataclass(frozen=True)
+class StrayLink:
+    """A symbolic link below a folder that leads to no file or folder below it."""
+
+    path: str
+    target: str  # where it leads, for messages
+    fault: str  # "leads out of …", as the rest of a sentence
 
 
 class Files(Protocol):
@@ -76,7 +86,14 @@ class Files(Protocol):
 
     def walk(self, folder: str = "") -> Iterator[FileInfo]:
         """The files that `list` gives, in no order and a few at a time: however many there are,
-        they need not fit into memory.
+        they need not fit into memory. Symbolic links are left out.
+        """
+        ...
+
+    def follow(self, folder: str, *, stray: Callable[[StrayLink], None]) -> Iterator[FileInfo]:
+        """The files that `walk` gives, and under their own paths those that symbolic links lead to,
+        with `target`. A link that leads to nothing below the folder is handed to `stray`, which may
+        raise an error. A bucket has no links.
         """
         ...
 

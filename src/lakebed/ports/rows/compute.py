@@ -81,6 +81,10 @@ class Compute(Protocol):
         """
         ...
 
+    def arrow(self, frame: Frame) -> Any:
+        """All rows of a small frame, as an Arrow table."""
+        ...
+
     def append(self, frame: Frame, target: str) -> None:
         """Add rows to a table or branch in one commit; columns are matched by name."""
         ...

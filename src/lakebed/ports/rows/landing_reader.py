@@ -27,9 +27,11 @@ class FileRows:
     corrupt: int = 0  # records that do not fit the columns
     # lines of JSON without a value, or with several, of which readers would drop all but the first
     stray: int = 0
-    rounded: int = 0  # rows with a number that has more digits than its decimal column keeps
+    rounded: int = 0  # rows with a number or time that has more digits than its column keeps
     suspect: int = 0  # rows that may result from wrong bytes or unclosed quotes
     filled: tuple[int, ...] = ()  # the number of values in each column that are not NULL
+    # of CSV files, texts in each column from which its type would not be inferred, such as 007
+    odd: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,9 +50,9 @@ class SeenRows:
     """
 
     rows: int
-    # rows that need a closer look: a number may lose digits, or a text results from wrong bytes
+    # rows that need a closer look: a number may lose digits or be spelt oddly, or a text results
+    # from wrong bytes
     doubtful: int = 0
-    years: int = 0  # rows with a time that a bare year would give
     filled: tuple[int, ...] = ()  # the number of values in each column that are not NULL
 
 
@@ -85,6 +87,10 @@ class LandingReader(Protocol):
         """One record that does not fit, for each file that has any; cut to a length for
         messages.
         """
+        ...
+
+    def two_spellings(self, groups: Sequence[FileGroup], column: str) -> tuple[str, str] | None:
+        """Two texts in a column of CSV files that spell the same value; None if there are none."""
         ...
 
     def read(

@@ -23,6 +23,10 @@ class LocalSession(Protocol):
         """
         ...
 
+    def rows(self, name: str, rows: Any) -> None:
+        """Make the rows of an Arrow table readable under a name."""
+        ...
+
     def close(self) -> None:
         """Close the connection."""
         ...

@@ -1,6 +1,7 @@
 """Leases: one holder at a time, and a holder that stops renewing loses it."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 
@@ -38,4 +39,8 @@ class Leases(Protocol):
 
     def holder(self, name: str) -> Lease | None:
         """The current lease of this name, if it is held."""
+        ...
+
+    def store_time(self) -> datetime:
+        """The time by the store's clock."""
         ...

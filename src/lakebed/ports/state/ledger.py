@@ -16,7 +16,7 @@ class ConsumedFile:
 
     `held`: the run was undone and the file is excluded from later runs; `waiting`: the run was
     undone and the file is to be read again. Copies of the ledger are JSON: the field names are part
-    of it.
+    of it (see `tables.ledger.copies`).
     """
 
     table: TableName
@@ -30,6 +30,9 @@ class ConsumedFile:
     archived: str = ""  # its path below `_processed/` once it was moved there; empty in older rows
     archived_etag: str = ""
     taken_at: float = field(default=0.0, compare=False)  # when its run was published (Unix time)
+    # of the table, when its run was published: it and its descendants have the file's rows. None:
+    # the run is in the summary of its snapshot. A run that changes no row writes none.
+    snapshot: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,20 @@ class FileStateChange:
     table: TableName
     files: tuple[tuple[str, str], ...]
     state: FileState
+
+
+@dataclass(frozen=True)
+class Descent:
+    """What a snapshot of a table was made from, and by which run, if by one.
+
+    Recorded when expiry removes the snapshot or its parent, if runs of the table took landing
+    files: which of them a later rollback undoes can still be told.
+    """
+
+    uuid: str  # the table's
+    snapshot: int
+    parent: int | None
+    run_id: str = ""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from lakebed.names import TableName, ZoneName
 from lakebed.ports.state.events import Event
-from lakebed.ports.state.ledger import ConsumedFile, MovedFile
+from lakebed.ports.state.ledger import ConsumedFile, Descent, MovedFile
 from lakebed.ports.state.runs import InputPin, RunRecord, RunState, RunSummary
 
 
@@ -68,9 +68,19 @@ class Records(Protocol):
         """
         ...
 
+    def descents(self, uuid: str) -> tuple[Descent, ...]:
+        """What was recorded of the descent of a table's snapshots when some of them expired."""
+        ...
+
     def zone_types(self, zone: ZoneName) -> dict[str, dict[str, str]]:
         """The column types that published runs learned from a zone's files, by file pattern; "" is
         all files.
+        """
+        ...
+
+    def appends_replaced(self, zone: ZoneName) -> bool:
+        """Whether the zone was in use before replaced files were refused: unless its settings
+        decide, their rows are added there.
         """
         ...
 

@@ -52,11 +52,11 @@ class Verdict:
     description: str = ""
     remediation: str = ""
     tags: tuple[str, ...] = ()
-    error: str = ""  # set if the gate itself failed
+    error: str = ""  # set if the gate could not run
 
     @property
     def blocks(self) -> bool:
-        return not self.passed and self.severity == "error"
+        return bool(self.error) or (not self.passed and self.severity == "error")
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class BatchRun:
 
     label: str
     state: Literal["success", "failed"]
-    # why it was due: new, changed, settings, forced, gone, backfill; or unreadable
+    # why it was due: new, changed, settings, forced, gap, gone, backfill; or unreadable
     reason: str
     files: int = 0
     bytes: int = 0
@@ -108,6 +108,7 @@ class RunRecord:
     left_schema: int | None = None  # the table's schema after the run
     altered_from: str = ""  # of an ALTER: the table's metadata file before it
     message: str = ""
+    warnings: tuple[str, ...] = ()  # what to look at although it succeeded
     backfill: str = ""  # its column, range and chunks
     # of a source or a backfill, in the order in which they ran
     batches: tuple[BatchRun, ...] = ()

@@ -31,6 +31,15 @@ class SnapshotWriter(Protocol):
         """
         ...
 
+    def appending(self, pointer: Pointer, *, made: int) -> AddSnapshot:
+        """`main` with the data files that the snapshot `made` added to an earlier state of it, as
+        a snapshot of its own with the same summary.
+
+        The files get its new sequence number: with their former one, a delete file that others
+        committed since would remove their rows. `Diverged` if not all of them can be told.
+        """
+        ...
+
     def replacing(
         self, pointer: Pointer, *, picked: int, by: int, summary: Mapping[str, str]
     ) -> AddSnapshot:

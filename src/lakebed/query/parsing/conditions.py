@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date, datetime
 from typing import Any
 
 from lakebed.ports import And, Column, Comparison, In, IsNull, Or, Predicate, StartsWith
-from lakebed.query.parsing.literals import literal_of, parameter_for, value_for
+from lakebed.query.parsing.literals import EXACT, literal_of, parameter_for, value_for
 from lakebed.query.parsing.parse_nodes import Condition, Json, TableRead, folded
 
 _OPS: Mapping[str, Any] = {
@@ -100,10 +101,35 @@ class _Translation:
         return Comparison(column.name, op, value) if column and value is not None else None
 
     def _between(self, expression: Json) -> Predicate | None:
+        """Both bounds, or one: the value and both bounds are compared as one type, by one
+        collation. So the bound that is not known may change what the other one means.
+        """
         lower = self._compared(expression["input"], expression["lower"], ">=")
         upper = self._compared(expression["input"], expression["upper"], "<=")
-        parts = tuple(part for part in (lower, upper) if part)
-        return And(parts) if parts else None
+        if lower and upper:
+            return And((lower, upper))
+        column = self._column(expression["input"])
+        alone = lower or upper
+        if column is None or not isinstance(alone, Comparison):
+            return None
+        return alone if self._keeps_its_meaning(alone.value) else None
+
+    def _keeps_its_meaning(self, value: object) -> bool:
+        """Whether comparing with this value gives the same for doubles and for times: if nothing is
+        rounded, and no time zone turns times around.
+        """
+        match value:
+            case bool():
+                return False
+            case float():
+                return True
+            case int():
+                return abs(value) < EXACT
+            case datetime():
+                return self._timezone == "UTC"
+            case date():
+                return True
+        return False
 
     def _in(self, children: Sequence[Json], *, negated: bool) -> Predicate | None:
         column = self._column(children[0])

@@ -8,6 +8,8 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
+from lakebed.types import decimal_of, fitted, unscaled_value
+
 Json = Mapping[str, Any]
 
 _INTEGERS = {
@@ -22,7 +24,7 @@ _INTEGERS = {
     "UBIGINT",
 }
 _RANGES = {"int": 2**31, "long": 2**63}
-_EXACT = 2**53  # integers below this are exact as doubles
+EXACT = 2**53  # integers below this are exact as doubles
 _DECIMAL = re.compile(r"decimal\((\d+), ?(\d+)\)")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d:\d\d(?:\.\d{1,6})?)?")
@@ -59,7 +61,7 @@ def literal_of(expression: Json) -> Literal | None:
         return (
             None
             if number is None
-            else Literal("DECIMAL", Decimal(number).scaleb(-kind["type_info"]["scale"]))
+            else Literal("DECIMAL", decimal_of(number, kind["type_info"]["scale"]))
         )
     if kind["id"] in _INTEGERS:
         number = _integer(value)
@@ -116,13 +118,9 @@ def parameter_for(value: object, type_: str) -> object | None:
             return value if math.isfinite(value) else None
         case (("timestamp" | "timestamptz"), datetime()):
             zoned = value.tzinfo is not None
-            return (
-                None
-                if zoned != (type_ == "timestamptz")
-                else value.astimezone(UTC)
-                if zoned
-                else value
-            )
+            if zoned != (type_ == "timestamptz"):
+                return None
+            return _in_utc(value) if zoned else value
         case "date", date() if not isinstance(value, datetime):
             return value
     return None
@@ -139,16 +137,13 @@ def _whole_number(literal: Literal, limit: int) -> int | None:
 
 def _floating(literal: Literal) -> float | None:
     value = literal.value
-    if literal.type == "INTEGER" and isinstance(value, int) and abs(value) < _EXACT:
+    if literal.type == "INTEGER" and isinstance(value, int) and abs(value) < EXACT:
         return float(value)
     if literal.type == "DOUBLE" and isinstance(value, float) and abs(value) < float("inf"):
         return value
-    if (
-        isinstance(value, Decimal)
-        and abs(int(value.scaleb(_scale(value)))) < _EXACT
-        and _scale(value) <= 22
-    ):
-        return float(value)
+    if isinstance(value, Decimal) and _scale(value) <= 22:
+        unscaled = unscaled_value(value, _scale(value))
+        return float(value) if unscaled is not None and abs(unscaled) < EXACT else None
     return None
 
 
@@ -165,10 +160,7 @@ def _decimal(literal: Literal, type_: str) -> Decimal | None:
         or not isinstance(literal.value, int | Decimal)
     ):
         return None
-    value, precision, scale = Decimal(literal.value), int(wanted[1]), int(wanted[2])
-    if _scale(value) > scale or abs(value) >= Decimal(10) ** (precision - scale):
-        return None
-    return Decimal(int(value.scaleb(scale))).scaleb(-scale)
+    return fitted(Decimal(literal.value), int(wanted[1]), int(wanted[2]))
 
 
 def _day(literal: Literal) -> date | None:
@@ -191,7 +183,7 @@ def _instant(literal: Literal, timezone: str) -> datetime | None:
     ):
         offset = zoned[2] if ":" in zoned[2] or zoned[2] == "Z" else f"{zoned[2]}:00"
         found = _parsed(datetime, f"{zoned[1]}{offset}")
-        return found.astimezone(UTC) if found else None
+        return _in_utc(found) if found else None
     fits = literal.type in (
         "VARCHAR",
         "DATE",
@@ -202,6 +194,14 @@ def _instant(literal: Literal, timezone: str) -> datetime | None:
         return None
     found = _parsed(datetime, text)
     return found.replace(tzinfo=UTC) if found else None
+
+
+def _in_utc(moment: datetime) -> datetime | None:
+    """None for a moment beyond the calendar, such as the last hour of 9999 further west."""
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        return None
 
 
 def _cut(literal: Literal) -> bool:

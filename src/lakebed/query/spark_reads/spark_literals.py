@@ -68,7 +68,8 @@ def _negative(inner: Literal | None) -> Literal | None:
     """A minus before a number; the least of a type has no counterpart, and may stay what it is."""
     if inner is None or not isinstance(inner.value, int | float | Decimal) or inner.value <= 0:
         return None
-    return replace(inner, value=-inner.value)
+    value = inner.value
+    return replace(inner, value=value.copy_negate() if isinstance(value, Decimal) else -value)
 
 
 def _cast(inner: Literal | None, to: exp.DataType) -> Literal | None:

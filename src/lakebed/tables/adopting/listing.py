@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from hashlib import sha256
 
-from lakebed.ports import FileInfo, Files
+from lakebed.errors import LinkRefused
+from lakebed.ports import FileInfo, Files, StrayLink
 
 
 class FolderListing:
@@ -17,11 +18,22 @@ class FolderListing:
 
     def __iter__(self) -> Iterator[FileInfo]:
         self.digest = 0
-        for info in self._files.walk(self._folder):
-            if not is_hidden(below(self._folder, info.path)):
+        for info in self._files.follow(self._folder, stray=self._refuse):
+            if not self._is_hidden(info.path) and not self._is_double(info):
                 told = f"{info.path}\0{info.size}\0{info.etag}".encode(errors="surrogatepass")
                 self.digest = (self.digest + int.from_bytes(sha256(told).digest())) % 2**256
                 yield info
+
+    def _is_hidden(self, path: str) -> bool:
+        return is_hidden(below(self._folder, path))
+
+    def _is_double(self, info: FileInfo) -> bool:
+        """Whether a symbolic link has led to a file that is taken under its own path."""
+        return bool(info.target) and not self._is_hidden(info.target)
+
+    def _refuse(self, link: StrayLink) -> None:
+        if not self._is_hidden(link.path):
+            raise LinkRefused(link.path, f"{link.fault}: to {link.target}")
 
 
 def below(folder: str, path: str) -> str:

@@ -17,7 +17,7 @@ def changing(
     """The lease of a table, in a lake that is where its tables are; what dead processes left
     unsettled is settled.
     """
-    services.placement.require_relocated()
+    services.placement.require_relocated(table)
     with services.lease(table, wait=wait) as held:
         settle_publications(services.catalog)
         settle_alters(services.catalog, services.records, services.leases, table=table)

@@ -7,9 +7,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
-from lakebed.errors import LakebedError, LeaseHeld, LeaseLost, RunFailed, Unavailable
+from lakebed.errors import LakebedError, LeaseHeld, LeaseLost, RunFailed
 from lakebed.names import short_id
 from lakebed.ports import Lease, Leases
+from lakebed.tables.publishing.clock import require_clock
 from lakebed.work import retry
 
 BEATS_PER_LIMIT = 4
@@ -61,8 +62,10 @@ def hold_lease(
 ) -> Iterator[HeldLease]:
     """Hold a lease for the length of a block.
 
-    If another holder has it, wait as `wait` says, then raise `LeaseHeld`.
+    If another holder has it, wait as `wait` says, then raise `LeaseHeld`. A machine whose clock is
+    ahead gets none: `ClockAhead`.
     """
+    require_clock(leases)
     held = HeldLease(_acquire(leases, name, holder, limit, wait or LeaseWait()))
     done = threading.Event()
     heartbeat = threading.Thread(
@@ -111,6 +114,6 @@ def _beat(leases: Leases, held: HeldLease, done: threading.Event, pause: float) 
         except LeaseLost as loss:
             held.mark_lost(loss)
             return
-        except Unavailable:
-            # the store may answer again before the limit; if not, the next beat learns of the loss
+        except LakebedError:
+            # a store may answer again before the limit; if not, the next beat learns of the loss
             continue

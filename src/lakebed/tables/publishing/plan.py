@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from lakebed.errors import Diverged, UnknownName
+from lakebed.errors import ColumnsChanged, Diverged, TableDropped, UnknownName
 from lakebed.names import TableName
-from lakebed.ports import MAIN, Publication, RefMove, TableMetadata
+from lakebed.ports import MAIN, Column, Publication, RefMove, TableMetadata
 from lakebed.tables.columns.renames import Renames
 
 
@@ -17,7 +17,8 @@ class PublishRequest:
     With `unchanged` the ref stays, and only the branch is removed.
 
     `base` is the snapshot that the branch was computed from: the ref must still point at it (None:
-    the ref does not exist yet). `becomes`, `columns` and `renames` are as in `RefMove`.
+    the ref does not exist yet). `becomes`, `columns` and `renames` are as in `RefMove`. `prepared`
+    are the columns that rows were written for: the table must still have them.
     """
 
     table: TableName
@@ -28,6 +29,7 @@ class PublishRequest:
     renames: Renames = ()
     unchanged: bool = False
     base: int | Literal["any ancestor"] | None = "any ancestor"
+    prepared: tuple[Column, ...] = ()
 
     @property
     def tables(self) -> tuple[TableName, ...]:
@@ -57,9 +59,23 @@ def plan_publication(
     return Publication(run_id, tuple(sorted(moves, key=lambda move: (move.published, move.table))))
 
 
+def require_columns(table: TableName, prepared: Iterable[Column], metadata: TableMetadata) -> None:
+    """`ColumnsChanged` unless a table still has these columns.
+
+    A column that was dropped and added again is another one: values written for the first are not
+    read.
+    """
+    present = {(column.id, column.name, column.type) for column in metadata.columns}
+    changed = [
+        column.name for column in prepared if (column.id, column.name, column.type) not in present
+    ]
+    if changed:
+        raise ColumnsChanged(str(table), changed)
+
+
 def _found(table: TableName, tables: Mapping[TableName, TableMetadata]) -> TableMetadata:
     if table not in tables:
-        raise UnknownName("table", str(table), map(str, tables))
+        raise TableDropped(str(table))
     return tables[table]
 
 
@@ -78,6 +94,7 @@ def _move(
         return RefMove(
             ask.table, ask.branch, to=present.snapshot, base=present.snapshot, ref=ask.ref
         )
+    require_columns(ask.table, ask.prepared, metadata)
     base = present.snapshot if present else None
     if ask.base not in ("any ancestor", base) or (
         present and not metadata.descends(head, from_=present.snapshot)

@@ -15,6 +15,9 @@ from lakebed.engines.database.schema.migrations import (
     v6_counters,
     v7_purged_publications,
     v8_runs_that_go_on,
+    v9_descents,
+    v10_lake_identity,
+    v11_appending_zones,
 )
 from lakebed.engines.database.schema.tables import versions
 from lakebed.errors import NewerLake
@@ -28,6 +31,9 @@ MIGRATIONS = (
     v6_counters.MIGRATION,
     v7_purged_publications.MIGRATION,
     v8_runs_that_go_on.MIGRATION,
+    v9_descents.MIGRATION,
+    v10_lake_identity.MIGRATION,
+    v11_appending_zones.MIGRATION,
 )
 NEWEST = MIGRATIONS[-1].version
 

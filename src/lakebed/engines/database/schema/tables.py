@@ -107,6 +107,16 @@ ledger = Table(
     Column("archived_etag", String(255)),
     # when it was, of a publication whose row was purged; NULL: its row says whether it was
     Column("published", Float(53)),
+    Column("snapshot", BigInteger),  # the table's, with its rows; NULL: its run tells
+)
+# of snapshots that have expired, or whose parents have; only of tables with rows in the ledger
+descents = Table(
+    "lakebed_descents",
+    _METADATA,
+    Column("uuid", String(64), primary_key=True),  # the table's
+    Column("snapshot", BigInteger, primary_key=True, autoincrement=False),
+    Column("parent", BigInteger),
+    Column("run_id", String(255), nullable=False),  # empty: no run wrote it
 )
 events = Table(
     "lakebed_events",
@@ -189,6 +199,11 @@ checksums = Table(  # of files that fsck has read in full; files of tables never
     Column("size", BigInteger, nullable=False),
     Column("at", Float(53), nullable=False),
 )
+appending_zones = Table(  # that were in use before version 11, when replaced files were appended
+    "lakebed_appending_zones",
+    _METADATA,
+    Column("zone", String(600), primary_key=True),
+)
 zone_types = Table(
     "lakebed_zone_types",
     _METADATA,
@@ -199,6 +214,16 @@ zone_types = Table(
     Column("type", Text, nullable=False),
     Column("run_id", String(255), nullable=False),  # that learned the type
     Column("place", Integer, nullable=False),  # the column's position in the files
+)
+
+identity = Table(  # one row: the lake that this database belongs to
+    "lakebed_identity",
+    _METADATA,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("id", String(64), nullable=False),
+    Column("address", Text, nullable=False),
+    Column("generation", BigInteger, nullable=False),
+    Column("fingerprint", String(255), nullable=False),
 )
 
 

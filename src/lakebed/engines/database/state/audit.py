@@ -60,7 +60,7 @@ class DatabaseAudit:
                 {"path": one.path, "sha256": one.sha256, "size": one.size, "at": one.at.timestamp()}
                 for one in chunk
             ]
-            with self._database.writing() as connection:
+            with self._database.writing(guarded=False) as connection:
                 connection.execute(
                     delete(checksums).where(checksums.c.path.in_([one.path for one in chunk]))
                 )
@@ -68,7 +68,7 @@ class DatabaseAudit:
 
     def delete_checksums(self, paths: Collection[str]) -> None:
         for chunk in _chunks(paths):
-            with self._database.writing() as connection:
+            with self._database.writing(guarded=False) as connection:
                 connection.execute(delete(checksums).where(checksums.c.path.in_(chunk)))
 
 

@@ -29,7 +29,7 @@ class DatabaseCareLog:
             "subject": entry.subject[:600],
             "at": entry.at.timestamp(),
         }
-        with self._database.writing() as connection:
+        with self._database.writing(guarded=False) as connection:  # refusals are noted, too
             connection.execute(
                 insert(care).values(**values, document=json.dumps(document, default=dict))
             )

@@ -8,6 +8,7 @@ from lakebed.engines.database.state.events import put_events
 from lakebed.engines.database.state.ledger import (
     delete_publication_files,
     put_consumed,
+    put_descents,
     set_file_state,
 )
 from lakebed.engines.database.state.records import RUNNING, SUCCESS, put_run
@@ -61,4 +62,5 @@ def put_change_records(connection: Connection, database: Database, records: Chan
     """Store what a change records."""
     for change in records.file_states:
         set_file_state(connection, change)
+    put_descents(connection, records.descents)
     put_events(connection, database, records.events)

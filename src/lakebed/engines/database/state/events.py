@@ -134,7 +134,7 @@ class DatabaseEvents:
         now = self._database.now()
         until = None if seconds is None else now + seconds
         replaced = _of(holder, table, snapshots if add else None)
-        with self._database.writing() as connection:
+        with self._database.writing(guarded=False) as connection:
             connection.execute(_lapsed_deletion(now))
             connection.execute(delete(holds).where(*replaced))
             for snapshot in sorted(set(snapshots)):
@@ -143,7 +143,7 @@ class DatabaseEvents:
 
     def renew(self, holder: str, *, seconds: float) -> bool:
         theirs, until = holds.c.holder == holder, self._database.now() + seconds
-        with self._database.writing() as connection:
+        with self._database.writing(guarded=False) as connection:
             connection.execute(
                 update(holds).where(theirs, holds.c.until.is_not(None)).values(until=until)
             )
@@ -156,7 +156,7 @@ class DatabaseEvents:
         *,
         snapshots: Collection[int] | None = None,
     ) -> None:
-        with self._database.writing() as connection:
+        with self._database.writing(guarded=False) as connection:
             connection.execute(delete(holds).where(*_of(holder, table, snapshots)))
 
     def protected(self) -> tuple[SnapshotProtection, ...]:

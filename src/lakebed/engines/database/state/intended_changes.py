@@ -28,6 +28,7 @@ from lakebed.ports import (
     AddSnapshot,
     Amendment,
     ChangeRecords,
+    Descent,
     Event,
     FileStateChange,
     Lease,
@@ -161,6 +162,7 @@ def _as_text(intended: IntendedChange) -> str:
             **_change_as_json(intended.change),
             "events": [_named(event) for event in intended.records.events],
             "file_states": [_named(change) for change in intended.records.file_states],
+            "descents": [asdict(descent) for descent in intended.records.descents],
         }
     )
 
@@ -182,7 +184,12 @@ def _from_row(row: Row[Any]) -> IntendedChange:
     events = tuple(
         Event(**event | {"table": TableName.parse(event["table"])}) for event in stored["events"]
     )
-    records = ChangeRecords(tuple(map(_file_state, stored["file_states"])), events)
+    descents = stored.get("descents", ())  # none in what an older version intended
+    records = ChangeRecords(
+        file_states=tuple(map(_file_state, stored["file_states"])),
+        events=events,
+        descents=tuple(Descent(**descent) for descent in descents),
+    )
     table = TableName.parse(stored["table"])
     return IntendedChange(row.run_id, table, stored["uuid"], _change(stored), records)
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Update, and_, insert, or_, select, update
@@ -97,7 +98,7 @@ class DatabaseLeases:
             .values(holder=None)
         )
         try:
-            with self._database.writing() as connection:
+            with self._database.writing(guarded=False) as connection:
                 connection.execute(freeing)
         except Unavailable:
             self._owed.add(lease)
@@ -113,6 +114,9 @@ class DatabaseLeases:
                 )
             ).first()
         return Lease(name, row.holder, row.token) if row else None
+
+    def store_time(self) -> datetime:
+        return datetime.fromtimestamp(self._database.time(), UTC)
 
     def are_held(self, taken: Sequence[Lease]) -> bool:
         """Whether whoever took these leases still has every one of them; False for none."""

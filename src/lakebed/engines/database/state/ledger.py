@@ -1,13 +1,14 @@
 """The ledger of landing files, as rows."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Row, Update, delete, func, insert, or_, select, tuple_, update
 
-from lakebed.engines.database.schema import ledger, publications
+from lakebed.engines.database.schema import descents, ledger, publications
 from lakebed.names import TableName, ZoneName
-from lakebed.ports import ConsumedFile, FileStateChange, MovedFile
+from lakebed.ports import ConsumedFile, Descent, DroppedTable, FileStateChange, MovedFile
 
 PUBLISHED, TAKEN, WAITING = "published", "taken", "waiting"
 _AT_ONCE = 500
@@ -57,6 +58,23 @@ def set_file_state(connection: Connection, change: FileStateChange) -> None:
         connection.execute(update(ledger).where(*theirs).values(state=change.state))
 
 
+def put_descents(connection: Connection, given: Sequence[Descent]) -> None:
+    """Add what snapshots were made from; what is known of the same snapshot is replaced."""
+    for chunk in _chunks(given):
+        keys = [(descent.uuid, descent.snapshot) for descent in chunk]
+        same = tuple_(descents.c.uuid, descents.c.snapshot).in_(keys)
+        connection.execute(delete(descents).where(same))
+        connection.execute(insert(descents), [asdict(descent) for descent in chunk])
+
+
+def descents_of(connection: Connection, uuid: str) -> tuple[Descent, ...]:
+    """What is recorded of a table's snapshots, in the order of their ids."""
+    rows = select(descents).where(descents.c.uuid == uuid).order_by(descents.c.snapshot)
+    return tuple(
+        Descent(row.uuid, row.snapshot, row.parent, row.run_id) for row in connection.execute(rows)
+    )
+
+
 def rename_in_ledger(connection: Connection, table: TableName, to: TableName) -> None:
     """Files consumed by a table belong to its new name."""
     connection.execute(
@@ -64,9 +82,11 @@ def rename_in_ledger(connection: Connection, table: TableName, to: TableName) ->
     )
 
 
-def delete_from_ledger(connection: Connection, table: TableName) -> None:
-    """Remove every file of a table that was purged."""
-    connection.execute(delete(ledger).where(ledger.c.table_name == str(table)))
+def delete_from_ledger(connection: Connection, dropped: DroppedTable) -> None:
+    """Remove every file of a dropped table that is purged, and the descent of its snapshots."""
+    name = str(dropped.hidden_name)
+    connection.execute(delete(ledger).where(ledger.c.table_name == name))
+    connection.execute(delete(descents).where(descents.c.uuid == dropped.uuid))
 
 
 def moving(moved: MovedFile) -> Update:
@@ -101,6 +121,7 @@ def consumed_file(row: Row[Any]) -> ConsumedFile:
         archived=row.archived or "",
         archived_etag=row.archived_etag or "",
         taken_at=row.at,
+        snapshot=row.snapshot,
     )
 
 
@@ -117,6 +138,7 @@ def _row(file: ConsumedFile, publication: str) -> dict[str, str | int | None]:
         "digest": file.digest or None,
         "archived": file.archived or None,
         "archived_etag": file.archived_etag or None,
+        "snapshot": file.snapshot,
     }
 
 

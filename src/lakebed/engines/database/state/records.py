@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, and_, delete, func, insert, select, update
 
 from lakebed.engines.database.connect import Database
-from lakebed.engines.database.schema import ledger, pins, runs
+from lakebed.engines.database.schema import appending_zones, ledger, pins, runs
 from lakebed.engines.database.state.events import put_events
 from lakebed.engines.database.state.ledger import (
     PUBLISHED_AT,
@@ -15,12 +15,22 @@ from lakebed.engines.database.state.ledger import (
     TAKEN,
     WAITING,
     consumed_file,
+    descents_of,
     moving,
 )
 from lakebed.engines.database.state.run_documents import from_text, to_text
 from lakebed.engines.database.state.zone_types import types_of
 from lakebed.names import TableName, ZoneName
-from lakebed.ports import ConsumedFile, Event, InputPin, MovedFile, RunRecord, RunState, RunSummary
+from lakebed.ports import (
+    ConsumedFile,
+    Descent,
+    Event,
+    InputPin,
+    MovedFile,
+    RunRecord,
+    RunState,
+    RunSummary,
+)
 
 SUCCESS, RUNNING = "success", "running"
 
@@ -127,9 +137,18 @@ class DatabaseRecords:
     def ledger(self, table: TableName) -> tuple[ConsumedFile, ...]:
         return self._files(PUBLISHED_FILES.where(ledger.c.table_name == str(table)))
 
+    def descents(self, uuid: str) -> tuple[Descent, ...]:
+        with self._database.reading() as connection:
+            return descents_of(connection, uuid)
+
     def zone_types(self, zone: ZoneName) -> dict[str, dict[str, str]]:
         with self._database.reading() as connection:
             return types_of(connection, zone)
+
+    def appends_replaced(self, zone: ZoneName) -> bool:
+        asked = select(appending_zones.c.zone).where(appending_zones.c.zone == str(zone))
+        with self._database.reading() as connection:
+            return connection.execute(asked).first() is not None
 
     def _files(self, query: Select[Any]) -> tuple[ConsumedFile, ...]:
         with self._database.reading() as connection:

@@ -42,6 +42,7 @@ def _listed(document: Mapping[str, Any]) -> dict[str, Any]:
         ),
         "batches": tuple(BatchRun(**batch) for batch in document.get("batches", ())),
         "touched": tuple(document.get("touched", ())),
+        "warnings": tuple(document.get("warnings", ())),
         "set_aside": tuple(QuarantinedFile(**file) for file in document["set_aside"]),
         "verdicts": tuple(
             Verdict(

@@ -63,6 +63,8 @@ def literal(value: object) -> str:
         case datetime():
             kind = "TIMESTAMPTZ" if value.tzinfo else "TIMESTAMP"
             return f"{text(value.isoformat(sep=' '))}::{kind}"
+        case Decimal():
+            return f"{text(as_text(value))}::{_decimal_type(value)}"
         case Mapping():
             keys, values = (
                 ", ".join(literal(part) for part in parts)
@@ -70,6 +72,15 @@ def literal(value: object) -> str:
             )
             return f"MAP([{keys}], [{values}])"
     return text(as_text(value))
+
+
+def _decimal_type(value: Decimal) -> str:
+    """The least type that holds a value: as a text it would be rounded to that of the column it is
+    compared with.
+    """
+    _, digits, exponent = value.as_tuple()
+    scale = max(0, -int(exponent))
+    return f"DECIMAL({max(len(digits) + max(0, int(exponent)), scale, 1)},{scale})"
 
 
 def as_text(value: object) -> str:
@@ -83,6 +94,8 @@ def as_text(value: object) -> str:
             return value.isoformat(sep=" ")
         case date() | time():
             return value.isoformat()
-        case Decimal() | UUID() | int() | float() | str():
+        case Decimal():
+            return f"{value:f}"
+        case UUID() | int() | float() | str():
             return str(value)
     raise TypeError(f"no text for a {type(value).__name__}")

@@ -13,7 +13,7 @@ from lakebed.engines.files.s3_errors import answers
 from lakebed.errors import FileExists, FileMissing, FileReplaced, FilesUnreachable
 from lakebed.ports.files.file_content import Content, in_parts
 from lakebed.ports.files.file_paths import require_folder, require_path, require_range
-from lakebed.ports.files.files import FileInfo
+from lakebed.ports.files.files import FileInfo, StrayLink
 
 if TYPE_CHECKING:
     from obstore import UpdateVersion
@@ -82,6 +82,9 @@ class ObjectFiles:
 
     def walk(self, folder: str = "") -> Iterator[FileInfo]:
         return self._below(require_folder(folder))
+
+    def follow(self, folder: str, *, stray: Callable[[StrayLink], None]) -> Iterator[FileInfo]:
+        return self.walk(folder)
 
     def folders(self, folder: str = "") -> tuple[str, ...]:
         top = require_folder(folder)

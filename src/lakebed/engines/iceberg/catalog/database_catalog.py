@@ -55,7 +55,7 @@ class DatabaseCatalog(DatabaseCatalogReader):
 
     @cached_property
     def _staged(self) -> StagedMetadata:
-        return StagedMetadata(self._file_properties)
+        return StagedMetadata(self._file_properties, now=self._database.time)
 
     def drop_view(self, view: TableName) -> bool:
         location = self.views().get(view)
@@ -184,7 +184,7 @@ class DatabaseCatalog(DatabaseCatalogReader):
     def delete_dropped(self, dropped: DroppedTable) -> None:
         with self._database.writing() as connection:
             take_dropped(connection, dropped)
-            delete_from_ledger(connection, dropped.hidden_name)
+            delete_from_ledger(connection, dropped)
 
     def register(
         self, table: TableName, location: str, *, records: ChangeRecords = NO_CHANGE_RECORDS

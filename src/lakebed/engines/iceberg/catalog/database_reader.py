@@ -11,6 +11,7 @@ from lakebed.engines.database import Database
 from lakebed.engines.database.schema import iceberg_tables
 from lakebed.engines.iceberg.catalog import jdbc_rows
 from lakebed.engines.iceberg.metadata.reading import MetadataReader
+from lakebed.errors import TableDropped
 from lakebed.names import CATALOG, ForeignName, TableName
 from lakebed.ports import ForeignTable, Pointer, TableMetadata, ViewMetadata
 
@@ -118,9 +119,11 @@ class DatabaseCatalogReader:
     def newest_value(self, table: TableName, *, snapshot: int, column: str) -> Any:
         from lakebed.engines.iceberg.scan.newest_value import newest_value
 
-        location = self.pointers([table])[table].location
+        pointer = self.pointers([table]).get(table)
+        if pointer is None:
+            raise TableDropped(str(table))
         return newest_value(
-            location, snapshot=snapshot, column=column, properties=self._file_properties
+            pointer.location, snapshot=snapshot, column=column, properties=self._file_properties
         )
 
 

@@ -65,7 +65,8 @@ class DatabasePointerRows:
     def stage(self, location: str, move: RefMove) -> str:
         from lakebed.engines.iceberg.metadata.staging import stage_move
 
-        return stage_move(location, move, properties=self._file_properties)
+        now = self._database.time()
+        return stage_move(location, move, properties=self._file_properties, now=now)
 
     def change(
         self,

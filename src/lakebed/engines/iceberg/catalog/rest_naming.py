@@ -85,7 +85,7 @@ class RestNaming(RestChanges):
         self.purge(dropped.hidden_name)
         with self._database.writing() as connection:
             delete_dropped_row(connection, dropped.uuid)
-            delete_from_ledger(connection, dropped.hidden_name)
+            delete_from_ledger(connection, dropped)
 
     def _make(self, intended: IntendedChange, to: TableName) -> None:
         """If the answer is lost, the intent stays, and settling finds out what happened."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.engines.iceberg.catalog.loaded_metadata import LoadedMetadata, fetched
 from lakebed.engines.iceberg.metadata.parsing import read_metadata
-from lakebed.errors import BadName, CatalogUnreachable, PointerMoved
+from lakebed.errors import BadName, CatalogUnreachable, PointerMoved, TableDropped
 from lakebed.names import CATALOG, TableName, tables_named
 from lakebed.ports import ADOPTED_FROM, ForeignTable, Pointer, RefMove, TableMetadata, ViewMetadata
 
@@ -128,11 +128,11 @@ class RestTables:
     def newest_value(self, table: TableName, *, snapshot: int, column: str) -> Any:
         from lakebed.engines.iceberg.scan.newest_value import newest_value
 
+        pointer = self.pointers([table]).get(table)
+        if pointer is None:
+            raise TableDropped(str(table))
         return newest_value(
-            self.pointers([table])[table].location,
-            snapshot=snapshot,
-            column=column,
-            properties=self._properties,
+            pointer.location, snapshot=snapshot, column=column, properties=self._properties
         )
 
     def _commit(self, move: RefMove, updates: "Updates", *, present: int | None) -> None:

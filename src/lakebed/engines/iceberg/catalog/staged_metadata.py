@@ -1,6 +1,6 @@
 """Metadata files that a commit writes before any row points at them."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from sqlalchemy.exc import IntegrityError
@@ -13,20 +13,23 @@ from lakebed.ports import NAME, Amendment, Pointer, RefMove, SetProperties
 class StagedMetadata:
     """Writes them beside the present ones, and removes those that are not needed after all."""
 
-    def __init__(self, file_properties: Mapping[str, str]) -> None:
+    def __init__(self, file_properties: Mapping[str, str], *, now: Callable[[], float]) -> None:
         self._file_properties = file_properties
+        self._now = now  # the store's clock
 
     def move(self, pointer: Pointer, move: RefMove) -> str:
         """The location of the metadata after a move of refs."""
         from lakebed.engines.iceberg.metadata.staging import stage_move
 
-        return stage_move(pointer.location, move, properties=self._file_properties)
+        return stage_move(pointer.location, move, properties=self._file_properties, now=self._now())
 
     def amendments(self, location: str, amendments: Sequence[Amendment]) -> str:
         """The location of the metadata after some amendments."""
         from lakebed.engines.iceberg.metadata.staging import stage_amendments
 
-        return stage_amendments(location, amendments, properties=self._file_properties)
+        return stage_amendments(
+            location, amendments, properties=self._file_properties, now=self._now()
+        )
 
     def named(self, location: str, table: TableName) -> str:
         """Metadata that has the table's name: its folder does not tell it, and the catalog may be

@@ -15,7 +15,7 @@ from lakebed.engines.iceberg.metadata.documents import (
     write_document,
 )
 from lakebed.errors import UnknownName
-from lakebed.ports import NAME
+from lakebed.ports import LEDGER_DECISION, NAME
 
 
 def write_clone(location: str, *, snapshot: int, to: str, properties: Mapping[str, str]) -> str:
@@ -58,8 +58,8 @@ def cloned(present: IcebergMetadata, *, snapshot: int, to: str) -> IcebergMetada
 
 
 def _own_properties(present: IcebergMetadata) -> dict[str, str]:
-    """The properties of the source table, without its name and its layouts."""
-    own = {NAME, DERIVED_TABLES}
+    """The properties of the source table, without its name, its layouts and its ledger."""
+    own = {NAME, DERIVED_TABLES, LEDGER_DECISION}
     return {key: value for key, value in present.properties.items() if key not in own}
 
 

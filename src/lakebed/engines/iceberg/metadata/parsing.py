@@ -137,6 +137,7 @@ def _snapshot(snapshot: Json) -> Snapshot:
         summary=summary,
         schema=snapshot.get("schema-id"),
         sequence=snapshot.get("sequence-number") or 0,
+        manifest_list=snapshot.get("manifest-list") or "",
     )
 
 

@@ -3,35 +3,65 @@ snapshots.
 """
 
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 from itertools import accumulate
 from typing import TypeVar
 
 from pyiceberg.table.metadata import TableMetadata as IcebergMetadata
 from pyiceberg.table.snapshots import MetadataLogEntry, Snapshot, SnapshotLogEntry
 
+from lakebed.ports import CLOCK_TOLERANCE
+
+_TOLERANCE = CLOCK_TOLERANCE // timedelta(milliseconds=1)
 Entry = TypeVar("Entry", SnapshotLogEntry, MetadataLogEntry)
 
 
-def with_ordered_times(present: IcebergMetadata, changed: IcebergMetadata) -> IcebergMetadata:
+def latest_time(metadata: IcebergMetadata) -> int:
+    """The latest time in the metadata, those of snapshots aside."""
+    moves = (entry.timestamp_ms for entry in metadata.snapshot_log)
+    files = (entry.timestamp_ms for entry in metadata.metadata_log)
+    return max((metadata.last_updated_ms, *moves, *files))
+
+
+def is_ahead(time_ms: int, *, now: int) -> bool:
+    """Whether a time can only come from a clock that was ahead."""
+    return time_ms > now + _TOLERANCE
+
+
+def with_ordered_times(
+    present: IcebergMetadata, changed: IcebergMetadata, *, now: int
+) -> IcebergMetadata:
     """The changed metadata with times that never go back, whatever this machine's clock says.
 
-    Iceberg refuses to read a table whose times go back by more than a minute.
+    Iceberg refuses to read a table whose times go back by more than a minute, and to commit to one
+    whose times are that far ahead. So if a clock was ahead, no time is later than `now`; snapshots
+    keep theirs.
     """
     log = _in_order(
         _without_gaps(_moves(present, changed), {one.snapshot_id for one in changed.snapshots})
     )
     files = _in_order(changed.metadata_log)
-    times = (*(move.timestamp_ms for move in log), *(file.timestamp_ms for file in files))
-    latest = max((changed.last_updated_ms, present.last_updated_ms, *times))
-    snapshots = _with_parents(present, changed)
-    return changed.model_copy(
+    ordered = changed.model_copy(
         update={
-            "snapshots": snapshots,
+            "snapshots": _with_parents(present, changed),
             "snapshot_log": log,
             "metadata_log": files,
-            "last_updated_ms": latest,
         }
     )
+    latest = max(latest_time(ordered), present.last_updated_ms)
+    end = now if is_ahead(latest, now=now) else latest
+    times = {
+        "snapshot_log": _until(end, log),
+        "metadata_log": _until(end, files),
+        "last_updated_ms": end,
+    }
+    return ordered.model_copy(update=times)
+
+
+def _until(end: int, entries: Sequence[Entry]) -> list[Entry]:
+    return [
+        entry.model_copy(update={"timestamp_ms": min(entry.timestamp_ms, end)}) for entry in entries
+    ]
 
 
 def _with_parents(present: IcebergMetadata, changed: IcebergMetadata) -> list[Snapshot]:

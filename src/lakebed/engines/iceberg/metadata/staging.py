@@ -10,7 +10,7 @@ from typing import Literal
 
 from pyiceberg.schema import Schema
 from pyiceberg.table.metadata import TableMetadata as IcebergMetadata
-from pyiceberg.table.snapshots import Snapshot
+from pyiceberg.table.snapshots import MetadataLogEntry, Snapshot
 from pyiceberg.table.update import (
     AddSchemaUpdate,
     AddSnapshotUpdate,
@@ -37,7 +37,7 @@ from lakebed.engines.iceberg.metadata.documents import (
     write_document,
 )
 from lakebed.engines.iceberg.metadata.file_io import open_file_io
-from lakebed.engines.iceberg.metadata.snapshot_log import with_ordered_times
+from lakebed.engines.iceberg.metadata.snapshot_log import is_ahead, latest_time, with_ordered_times
 from lakebed.ports import (
     MAIN,
     NAME,
@@ -204,12 +204,13 @@ def _with_properties(
         yield RemovePropertiesUpdate(removals=gone)
 
 
-def stage_move(location: str, move: RefMove, *, properties: Mapping[str, str]) -> str:
+def stage_move(location: str, move: RefMove, *, properties: Mapping[str, str], now: float) -> str:
     """Write the metadata after the move; returns its location, or the current one if nothing
-    changes.
+    changes. `now` is the store's time, in seconds since 1970.
     """
     updates = partial(moves_forward, move)
-    return _stage(location, updates, properties=properties, after=partial(_with_its_schema, move))
+    after = partial(_with_its_schema, move)
+    return _stage(location, updates, properties=properties, now=now, after=after)
 
 
 def _with_its_schema(move: RefMove, metadata: IcebergMetadata) -> IcebergMetadata:
@@ -229,12 +230,13 @@ def _with_its_schema(move: RefMove, metadata: IcebergMetadata) -> IcebergMetadat
 
 
 def stage_amendments(
-    location: str, amendments: Iterable[Amendment], *, properties: Mapping[str, str]
+    location: str, amendments: Iterable[Amendment], *, properties: Mapping[str, str], now: float
 ) -> str:
     """Write the metadata after the amendments; returns its location, or the current one if nothing
-    changes.
+    changes. `now` is the store's time, in seconds since 1970.
     """
-    return _stage(location, lambda present: updates_for(amendments, present), properties=properties)
+    updates = partial(updates_for, amendments)
+    return _stage(location, updates, properties=properties, now=now)
 
 
 def _stage(
@@ -242,19 +244,29 @@ def _stage(
     updates: Callable[[IcebergMetadata], tuple[TableUpdate, ...]],
     *,
     properties: Mapping[str, str],
+    now: float,
     after: Callable[[IcebergMetadata], IcebergMetadata] = lambda metadata: metadata,
 ) -> str:
     io = open_file_io(properties, location)
     document, present = read_document(io, location)
-    wanted = updates(present)
-    if not wanted:
+    wanted, now_ms = updates(present), int(now * 1000)
+    if not wanted and not is_ahead(latest_time(present), now=now_ms):
         return location
-    changed = with_ordered_times(
-        present, update_table_metadata(present, wanted, metadata_location=location)
+    updated = (
+        update_table_metadata(present, wanted, metadata_location=location)
+        if wanted
+        else _with_former_file(present, location)
     )
+    changed = with_ordered_times(present, updated, now=now_ms)
     return write_document(
         io, changed_document(document, present, after(changed)), number=_number(location) + 1
     )
+
+
+def _with_former_file(present: IcebergMetadata, location: str) -> IcebergMetadata:
+    """Metadata in which only times will change: PyIceberg adds no file to the log for these."""
+    former = MetadataLogEntry(metadata_file=location, timestamp_ms=present.last_updated_ms)
+    return present.model_copy(update={"metadata_log": [*present.metadata_log, former]})
 
 
 def _number(location: str) -> int:

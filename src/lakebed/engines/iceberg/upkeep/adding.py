@@ -30,6 +30,7 @@ from lakebed.ports import (
     SetProperties,
     SetRef,
 )
+from lakebed.types import fitted
 
 _A_MANIFEST = 10_000  # files
 _TEXT = 16  # characters of a bound, as Iceberg itself keeps
@@ -99,7 +100,7 @@ def _bounds(
         if isinstance(kind, StringType):
             value = _cut(str(value), upper=upper)
         elif isinstance(kind, DecimalType):
-            value = Decimal(str(value)).quantize(Decimal(1).scaleb(-kind.scale))
+            value = fitted(Decimal(str(value)), kind.precision, kind.scale)
         if value is not None:
             yield field.field_id, to_bytes(kind, value)
 

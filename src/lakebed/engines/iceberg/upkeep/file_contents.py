@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
-from lakebed.engines.files import FolderFiles
 from lakebed.errors import FileMissing
 from lakebed.ports import FileContent
 from lakebed.ports.files.files import Files
@@ -59,7 +58,7 @@ class _Beside:
 
 
 def _sums_beside(files: Files, path: str) -> _Beside | None:
-    if not isinstance(files, FolderFiles):
+    if "://" in files.where:  # Hadoop writes checksums beside local files only
         return None
     folder, slash, name = path.rpartition("/")
     try:

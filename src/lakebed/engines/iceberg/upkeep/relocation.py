@@ -39,14 +39,19 @@ class Relocation:
     ) -> None:
         self._places, self._root, self._only_look = places, root, only_look
         self._origin = normalized_location(origin).rstrip("/")
-        self._mark = sha256(root.url.encode()).hexdigest()[:8]
-        # old address of an Avro file → new one and its size
+        # the old root may be a folder above the new one: what is here already stays
+        self._is_above = normalized_location(root.url).startswith(f"{self._origin}/")
+        self._mark = sha256(f"{self._origin}\n{root.url}".encode()).hexdigest()[:8]
+        # old address of an Avro file → new one and its size; the same if nothing in it has moved
         self._written: dict[str, tuple[str, int]] = {}
+        self._targets: set[str] = set()  # the new ones
 
     def moved(self, location: str) -> str:
         """The new address; addresses outside the old root stay the same."""
         spelt = normalized_location(location)
         if spelt != self._origin and not spelt.startswith(f"{self._origin}/"):
+            return location
+        if self._is_above and self._root.relative(location) is not None:
             return location
         return self._root.url + spelt.removeprefix(self._origin)
 
@@ -57,9 +62,9 @@ class Relocation:
         lists = {
             place
             for snapshot in snapshots
-            if (place := snapshot.get("manifest-list")) and self._is_ours(place)
+            if (place := snapshot.get("manifest-list")) and self._may_name_moved(place)
         }
-        before = len(self._written)
+        before = len(self._targets)
         renamed = {
             place: self._reading(name, place, partial(self._list, name, place))
             for place in sorted(lists)
@@ -73,7 +78,7 @@ class Relocation:
             fresh["metadata-log"] = [*(fresh.get("metadata-log") or []), entry]
         target = self._next(location)
         self._write(target, json.dumps(fresh).encode())
-        return RelocatedTable(target, len(self._written) - before + 1)
+        return RelocatedTable(target, len(self._targets) - before + 1)
 
     def _document(self, name: str, location: str) -> dict[str, Any]:
         data = self._reading(name, location, lambda: self._places.read(self.moved(location)))
@@ -95,13 +100,15 @@ class Relocation:
             todo = [
                 path
                 for path in _manifests(data)
-                if path not in self._written and self._is_ours(path)
+                if path not in self._written and self._may_name_moved(path)
             ]
             made = pool.map(
                 lambda path: self._reading(name, path, lambda: self._manifest(name, path)), todo
             )
             self._written |= dict(zip(todo, made, strict=True))
-        return self._put(place, rewrite(data, self._of_list()))[0]
+        fresh = rewrite(data, self._of_list())
+        stay = all(self._written.get(path, (path, 0))[0] == path for path in _manifests(data))
+        return self._put(place, fresh if self._is_ours(place) or not stay else None, len(data))[0]
 
     def _of_list(self) -> dict[tuple[str, ...], Callable[[Any], Any]]:
         """Changes for a manifest list, where a manifest's address comes before its length."""
@@ -118,41 +125,53 @@ class Relocation:
 
     def _manifest(self, name: str, place: str) -> tuple[str, int]:
         status = [0]
+        has_moved = [self._is_ours(place)]
+        has_deletes = [False]
 
         def seen(value: int) -> int:
             status[0] = value
             return value
 
         def content(value: int) -> int:
-            if value == _POSITION_DELETES and status[0] != _DELETED:
-                what = (
-                    f"{name} has position delete files, which name data files by their old"
-                    " addresses."
-                )
-                raise UsageError(
-                    what,
-                    where=place,
-                    next="Move the lake back, rewrite the table's files, then move it again.",
-                )
+            is_live = value == _POSITION_DELETES and status[0] != _DELETED
+            has_deletes[0] = has_deletes[0] or is_live
             return value
 
-        data = rewrite(
-            self._places.read(self.moved(place)),
+        def address(value: str) -> str:
+            has_moved[0] = has_moved[0] or self._is_ours(value)
+            return self.moved(value)
+
+        data = self._places.read(self.moved(place))
+        fresh = rewrite(
+            data,
             {
                 ("status",): seen,
                 ("data_file", "content"): content,
-                ("data_file", "file_path"): self.moved,
-                ("data_file", "referenced_data_file"): self.moved,
+                ("data_file", "file_path"): address,
+                ("data_file", "referenced_data_file"): address,
             },
         )
-        return self._put(place, data)
+        if has_moved[0] and has_deletes[0]:
+            what = (
+                f"{name} has position delete files, which name data files by their old addresses."
+            )
+            raise UsageError(
+                what,
+                where=place,
+                next="Move the lake back, rewrite the table's files, then move it again.",
+            )
+        return self._put(place, fresh if has_moved[0] else None, len(data))
 
-    def _put(self, place: str, data: bytes) -> tuple[str, int]:
-        """Write an Avro file beside the original."""
+    def _put(self, place: str, fresh: bytes | None, size: int) -> tuple[str, int]:
+        """Write an Avro file beside the original, which has this size; None: the original stays."""
+        if fresh is None:
+            self._written[place] = (place, size)
+            return self._written[place]
         stem = self.moved(place).removesuffix(".avro")
         target = f"{_ADDED_BEFORE.sub('', stem)}-at{self._mark}.avro"
-        self._write(target, data)
-        self._written[place] = (target, len(data))
+        self._write(target, fresh)
+        self._targets.add(target)
+        self._written[place] = (target, len(fresh))
         return self._written[place]
 
     def _write(self, location: str, data: bytes) -> None:
@@ -161,6 +180,12 @@ class Relocation:
 
     def _is_ours(self, location: str) -> bool:
         return self.moved(location) != location
+
+    def _may_name_moved(self, location: str) -> bool:
+        """Whether a file is to be read for addresses below the old root: it was there, or is here
+        already.
+        """
+        return self._is_ours(location) or self._root.relative(location) is not None
 
     def _reading(self, name: str, place: str, read: Callable[[], Any]) -> Any:
         try:

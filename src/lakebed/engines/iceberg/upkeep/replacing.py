@@ -11,6 +11,7 @@ from pyiceberg.manifest import (
     DataFile,
     ManifestContent,
     ManifestEntry,
+    ManifestEntryStatus,
     ManifestFile,
     read_manifest_list,
 )
@@ -97,6 +98,24 @@ class IcebergSnapshotWriter:
         told = new.totals(head, metrics) | dict(summary)
         return new.finished(kept, Operation.REPLACE, told)
 
+    def appending(self, pointer: Pointer, *, made: int) -> AddSnapshot:
+        io, present = self._read(pointer)
+        head, former = _head(present), _at(present, made)
+        new, metrics = NewSnapshot(io, present, parent=head), UpdateMetrics()
+        kept = list(_manifests(io, head))
+        for manifest in _data(_manifests(io, former)):
+            if manifest.added_snapshot_id != made:
+                continue
+            # a manifest may also list files that were there before: Spark merges small ones
+            own = [one for one in full_entries(manifest, io) if _was_added(one, made)]
+            if own:
+                entries = (added(one.data_file, new.id) for one in _counted(own, metrics.add_file))
+                kept.append(new.manifest(manifest.partition_spec_id, entries))
+        summary = dict(former.summary.additional_properties) if former.summary else {}
+        if summary.get("added-data-files", "0") != str(metrics.added_data_files):
+            raise Diverged(str(pointer.table), MAIN, f"snapshot {made}")
+        return new.finished(kept, Operation.APPEND, summary | new.totals(head, metrics))
+
     def adding(
         self, pointer: Pointer, files: Iterable[AddedFile], *, summary: Mapping[str, str]
     ) -> tuple[Amendment, ...]:
@@ -158,6 +177,10 @@ def _counted(
     for entry in entries:
         count(entry.data_file)
         yield entry
+
+
+def _was_added(entry: ManifestEntry, snapshot: int) -> bool:
+    return entry.status == ManifestEntryStatus.ADDED and entry.snapshot_id == snapshot
 
 
 def _marked(

@@ -11,8 +11,16 @@ from lakebed.engines.spark.frame_columns import union
 from lakebed.engines.spark.landing.faults import or_unreadable
 from lakebed.engines.spark.landing.infer import infer_columns
 from lakebed.engines.spark.landing.json_lines import has_other_than_one_value
-from lakebed.engines.spark.landing.nulls import as_texts, with_nulls
-from lakebed.engines.spark.landing.reader import CORRUPT, as_stored, columns_text, load, reader_of
+from lakebed.engines.spark.landing.json_texts import rounded_rows
+from lakebed.engines.spark.landing.reader import (
+    CORRUPT,
+    as_stored,
+    columns_text,
+    load,
+    load_texts,
+    reader_of,
+)
+from lakebed.engines.spark.landing.text_values import MISFIT, PLAIN, numbered, text_column
 from lakebed.engines.spark.landing.value_checks import (
     count_any,
     has_odd_sign,
@@ -22,11 +30,14 @@ from lakebed.engines.spark.landing.value_checks import (
 from lakebed.names import spark_identifier
 from lakebed.ports import Field, FileGroup, FileRows, UnreadableFiles
 from lakebed.settings import normalized_location
+from lakebed.tables import string_literal
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 _LONGEST_RECORD = 400
+_WRITTEN = ("sep", "quote", "escape", "nullValue")
+_AS_THEY_ARE = {"ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false"}
 _NONE = "_lakebed_none"  # stands for the columns of files that have none, such as []
 
 
@@ -54,7 +65,12 @@ def check_files(
             name: getattr(before, name) + getattr(row, name)
             for name in ("rows", "corrupt", "stray", "rounded", "suspect")
         }
-        found[path] = FileRows(path, **counts, filled=tuple(row.filled or ()) or before.filled)
+        found[path] = FileRows(
+            path,
+            **counts,
+            filled=tuple(row.filled or ()) or before.filled,
+            odd=tuple(row.odd or ()) or before.odd,
+        )
     return tuple(found.values())
 
 
@@ -70,7 +86,8 @@ def corrupt_records(session: "SparkSession", groups: Sequence[FileGroup]) -> dic
         parsed = f.xxhash64(
             *(f.col(spark_identifier(name)).isNull() for name in _parsed(group.columns))
         ).alias("parsed")
-        record = f.substring(f.make_valid_utf8(CORRUPT), 1, _LONGEST_RECORD).alias("record")
+        bad = f.expr(_bad_record(group) if group.format == "csv" else CORRUPT)
+        record = f.substring(f.make_valid_utf8(bad), 1, _LONGEST_RECORD).alias("record")
         broken = frame.select(_file_path(frame), record, parsed).filter("record IS NOT NULL")
         samples = broken.groupBy("path").agg(f.max("record").alias("record"), f.max("parsed"))
         found |= {
@@ -80,12 +97,54 @@ def corrupt_records(session: "SparkSession", groups: Sequence[FileGroup]) -> dic
     return found
 
 
+def two_spellings(
+    session: "SparkSession", groups: Sequence[FileGroup], column: str
+) -> tuple[str, str] | None:
+    """Two texts of a column that spell the same value, if there are any."""
+    from pyspark.sql import functions as f
+
+    frames = []
+    for group in groups:
+        field = next(one for one in group.columns if one.name.casefold() == column.casefold())
+        found = text_column(field, group.options)
+        texts = load_texts(reader_of(session, group), group)
+        frames.append(texts.selectExpr(f"{found.value} AS value", f"{found.text} AS text"))
+    spellings = (
+        union(frames).groupBy("value").agg(f.min("text").alias("a"), f.max("text").alias("b"))
+    )
+    row = spellings.filter("value IS NOT NULL AND a != b").orderBy("value").first()
+    return (row.a, row.b) if row else None
+
+
+def _bad_record(group: FileGroup) -> str:
+    """A record that Spark cannot split into fields or, written anew, one with a text that does not
+    fit.
+    """
+    columns = [text_column(column, group.options) for column in group.columns]
+    misfits = [f"{column.grade} = {MISFIT}" for column in columns]
+    signs = {key: group.options[key] for key in _WRITTEN if key in group.options} | _AS_THEY_ARE
+    options = ", ".join(
+        f"{string_literal(key)}, {string_literal(value)}" for key, value in signs.items()
+    )
+    texts = ", ".join(column.text for column in columns)
+    record = f"to_csv(struct({texts}), map({options}))"
+    return f"coalesce({CORRUPT}, if({' OR '.join(misfits)}, {record}, NULL))"
+
+
 def _tallies(session: "SparkSession", group: FileGroup) -> "list[DataFrame]":
+    from pyspark.sql import functions as f
+
     frames = [_records(session, group)]
     lines = (
         _spanning(group) if group.format == "csv" else group.paths if group.format == "json" else ()
     )
-    return [*frames, _lines(session, group, lines)] if lines else frames
+    if lines:
+        frames.append(_lines(session, group, lines))
+    found = rounded_rows(session, group) if group.format == "json" else None
+    if found:
+        frame, rounded = found
+        frames.append(_summed(frame, rows=f.lit(0), rounded=f.count_if(f.expr(rounded))))
+    return frames
 
 
 def _spanning(group: FileGroup) -> tuple[str, ...]:
@@ -98,14 +157,13 @@ def _records(session: "SparkSession", group: FileGroup) -> "DataFrame":
     """Rows as the reader parses them. Every column is counted, so that none is left unparsed."""
     from pyspark.sql import functions as f
 
+    if group.format == "csv":
+        return _texts(session, group)
     text = group.format != "parquet"
     columns = (
         [with_more_digits(column) for column in group.columns] if text else list(group.columns)
     )
     frame = _permissive(session, group, columns) if text else _parquet(session, group)
-    texts = [
-        column for column in group.columns if group.format == "csv" and column.type == "string"
-    ]
     return _summed(
         frame,
         corrupt=_corrupt(group) if text else f.lit(0),
@@ -115,8 +173,34 @@ def _records(session: "SparkSession", group: FileGroup) -> "DataFrame":
                 for column, wide in zip(group.columns, columns, strict=True)
             ]
         ),
-        suspect=count_any([has_odd_sign(column) for column in texts]),
         filled=f.array(*(f.count(spark_identifier(column.name)) for column in group.columns)),
+    )
+
+
+def _texts(session: "SparkSession", group: FileGroup) -> "DataFrame":
+    """The fields of CSV files, each compared with the type of its column."""
+    from pyspark.sql import functions as f
+
+    columns = [text_column(column, group.options) for column in group.columns]
+    places = range(len(columns))
+    frame = _permissive(session, group, group.columns)
+    parts, named = numbered(columns)
+    parsed = frame.select(_file_path(frame), CORRUPT, *map(f.expr, parts))
+    graded = parsed.selectExpr(
+        "path",
+        CORRUPT,
+        *(column.text for column in named),
+        *(f"{column.grade} AS g{place}" for place, column in enumerate(named)),
+    )
+    strings = [place for place in places if columns[place].type == "string"]
+    broken = [f.col(CORRUPT).isNotNull(), *(f.col(f"g{place}") == MISFIT for place in places)]
+    return _summed(
+        graded,
+        path=f.col("path"),
+        corrupt=count_any(broken),
+        suspect=count_any([has_odd_sign(Field(f"t{place}", "string")) for place in strings]),
+        filled=f.array(*(f.count(f"t{place}") for place in places)),
+        odd=f.array(*(f.count_if(f.col(f"g{place}") != PLAIN) for place in places)),
     )
 
 
@@ -144,20 +228,17 @@ def _lines(session: "SparkSession", group: FileGroup, paths: tuple[str, ...]) ->
     return _summed(frame, rows=f.lit(0), suspect=odd)
 
 
-def _summed(frame: "DataFrame", **found: "Column") -> "DataFrame":
+def _summed(frame: "DataFrame", *, path: "Column | None" = None, **found: "Column") -> "DataFrame":
     """The findings, one row per file."""
     from pyspark.sql import functions as f
 
-    counts = {
-        "rows": f.count("*"),
-        "corrupt": f.lit(0),
-        "stray": f.lit(0),
-        "rounded": f.lit(0),
-        "suspect": f.lit(0),
-    } | found
-    filled = counts.pop("filled", f.lit(None).cast("array<bigint>"))
-    columns = [count.cast("bigint").alias(name) for name, count in counts.items()]
-    return frame.groupBy(_file_path(frame)).agg(*columns, filled.alias("filled"))
+    counts = {name: f.lit(0) for name in ("corrupt", "stray", "rounded", "suspect")}
+    counts = {"rows": f.count("*")} | counts
+    nothing = f.lit(None).cast("array<bigint>")
+    lists = {name: found.pop(name, nothing) for name in ("filled", "odd")}
+    columns = [count.cast("bigint").alias(name) for name, count in (counts | found).items()]
+    columns += [list_.alias(name) for name, list_ in lists.items()]
+    return frame.groupBy(_file_path(frame) if path is None else path).agg(*columns)
 
 
 def _permissive(session: "SparkSession", group: FileGroup, columns: Sequence[Field]) -> "DataFrame":
@@ -165,13 +246,8 @@ def _permissive(session: "SparkSession", group: FileGroup, columns: Sequence[Fie
     session.conf.set("spark.sql.csv.parser.columnPruning.enabled", "false")
     corrupt = Field(CORRUPT, "string")
     reader = reader_of(session, group).option("mode", "PERMISSIVE")
-    if group.nulls and columns:
-        return with_nulls(
-            load(reader.schema(as_texts([*columns, corrupt])), group),
-            group,
-            columns,
-            corrupt=CORRUPT,
-        )
+    if group.format == "csv":
+        return load_texts(reader, group, corrupt)
     schema = columns_text([*(columns or [Field(_NONE, "string")]), corrupt])
     return load(reader.schema(schema), group)
 

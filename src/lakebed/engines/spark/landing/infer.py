@@ -1,16 +1,25 @@
 """Inferring the columns of landing files from their values."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from lakebed.engines.spark.landing.nulls import with_nulls
-from lakebed.engines.spark.landing.reader import CORRUPT, columns_text, load, reader_of
+from lakebed.engines.spark.landing.json_texts import exact_types
+from lakebed.engines.spark.landing.reader import CORRUPT, load, load_texts, reader_of
+from lakebed.engines.spark.landing.text_values import (
+    keeps_digits,
+    kind_of,
+    matches,
+    scale_of,
+    text_column,
+    whole_digits,
+)
 from lakebed.engines.spark.types import column_type
 from lakebed.names import spark_identifier
 from lakebed.ports import Field, FileGroup
 from lakebed.types import STRING, ColumnType, Primitive, Struct, parse_type, with_parts
+from lakebed.types.spelling import KINDS, NOT_FINITE, Digits, type_of_digits, type_of_kinds
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -27,32 +36,21 @@ def infer_columns(session: "SparkSession", group: FileGroup) -> tuple[Field, ...
     """The columns of the files, spelt as there: `id` and `ID` are two columns, and nanoseconds are
     numbers.
     """
-    if group.nulls:
-        return _by_query(session, group)
+    if group.format == "csv":
+        return _of_texts(session, group)
     if group.options.get("multiLine") == "true" and any(
         _PATTERN.search(path.partition("://")[2]) for path in group.paths
     ):
-        return _by_query(session, group)
+        return exact_types(session, group, _of_values(session, group))
     reader = reader_of(session, group).option("inferSchema", "true")
     with _set(session, _AS_IT_IS):
         fields = load(reader, group).schema.fields
-    return tuple(
-        Field(field.name, column_type(field.dataType).spark)
-        for field in fields
-        if field.name != CORRUPT
-    )
-
-
-def _by_query(session: "SparkSession", group: FileGroup) -> tuple[Field, ...]:
-    """Infer by queries: Spark's inference knows only one text for NULL, and reads names of
-    multiline files as patterns.
-    """
-    if group.format == "json":
-        return _of_values(session, group)
-    texts = load(reader_of(session, group).schema(columns_text(group.columns)), group)
-    return _of_texts(
-        with_nulls(texts, group, group.columns) if group.nulls else texts, group.options
-    )
+        columns = tuple(
+            Field(field.name, column_type(field.dataType).spark)
+            for field in fields
+            if field.name != CORRUPT
+        )
+        return exact_types(session, group, columns) if group.format == "json" else columns
 
 
 def _of_values(session: "SparkSession", group: FileGroup) -> tuple[Field, ...]:
@@ -83,41 +81,50 @@ def _plain(type_: ColumnType) -> ColumnType:
     return with_parts(type_, tuple((name, _plain(part)) for name, part in type_.parts))
 
 
-def _of_texts(frame: "DataFrame", options: Mapping[str, str]) -> tuple[Field, ...]:
-    """For each column the narrowest type that every text can be read as."""
-    plain = {name: f"try_cast({{0}} AS {name})" for name in ("int", "bigint", "double", "boolean")}
-    times = {
-        "date": _time(options["dateFormat"]),
-        "timestamp": _time(options.get("timestampFormat")),
-    }
-    attempts = plain | times
-    # a number has no blanks around it
-    counted = ["{0}", "nullif({0} = trim({0}), false)", *attempts.values()]
-    names = [spark_identifier(name) for name in frame.columns]
-    row = frame.selectExpr(
-        *(
-            f"array({', '.join(f'count({text.format(name)})' for text in counted)}) AS c{place}"
-            for place, name in enumerate(names)
-        )
-    ).collect()[0]
+def _of_texts(session: "SparkSession", group: FileGroup) -> tuple[Field, ...]:
+    """The types of CSV columns by the kinds of their texts and, where these leave it open, by the
+    digits of their numbers.
+    """
+    texts = load_texts(reader_of(session, group), group)
+    names = [column.name for column in group.columns]
+    kinds = _kinds(texts, names, group.options)
+    usual = text_column(Field("", "date"), group.options).pattern is None
+    usual = usual and "timestampFormat" not in group.options
+    types = {name: type_of_kinds(kinds[name], dates_are_times=usual) for name in names}
+    numbers = [name for name, type_ in types.items() if type_ is None]
+    digits = _digits(texts, numbers) if numbers else {}
     return tuple(
-        Field(name, _first(attempts, *counts))
-        for name, counts in zip(frame.columns, row, strict=True)
+        Field(name, str(type_ or type_of_digits(kinds[name], digits[name])))
+        for name, type_ in types.items()
     )
 
 
-def _first(types: Iterable[str], filled: int, trimmed: int, *fitting: int) -> str:
-    fits = (
-        type_ for type_, count in zip(types, fitting, strict=True) if 0 < filled == trimmed == count
+def _kinds(
+    texts: "DataFrame", names: Sequence[str], options: Mapping[str, str]
+) -> dict[str, set[str]]:
+    kinds = texts.selectExpr(
+        *(f"{kind_of(name, options)} AS k{place}" for place, name in enumerate(names))
     )
-    return next(fits, "string")
+    (row,) = kinds.selectExpr(*(f"bit_or(k{place})" for place in range(len(names)))).collect()
+    return {
+        name: {kind for place, kind in enumerate(KINDS) if (bits or 0) >> place & 1}
+        for name, bits in zip(names, row, strict=True)
+    }
 
 
-def _time(pattern: str | None) -> str:
-    if pattern is None:
-        return "try_cast({0} AS timestamp)"
-    quoted = pattern.replace("\\", "\\\\").replace("'", "\\'").replace("{", "{{").replace("}", "}}")
-    return f"try_to_timestamp({{0}}, '{quoted}')"
+def _digits(texts: "DataFrame", names: Sequence[str]) -> dict[str, Digits]:
+    """The digits of columns that hold nothing but numbers."""
+    found = []
+    for name in names:
+        text = spark_identifier(name)
+        finite = f"if({matches(text, NOT_FINITE)}, NULL, {text})"
+        inexact = f"NOT {keeps_digits(finite, f'try_cast({finite} AS double)', 'double')}"
+        found += [f"max({whole_digits(finite)})", f"max({scale_of(finite)})", f"bool_or({inexact})"]
+    (row,) = texts.selectExpr(*found).collect()
+    return {
+        name: Digits(row[3 * place] or 0, row[3 * place + 1] or 0, bool(row[3 * place + 2]))
+        for place, name in enumerate(names)
+    }
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from lakebed.engines.spark.landing.json_texts import may_round
 from lakebed.engines.spark.landing.plain_lines import (
     RECORD,
     ends_with_its_only_brace,
@@ -23,7 +24,7 @@ from lakebed.ports import Field, FileGroup
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-ODD = "_lakebed_odd_line"
+ODD_LINE = "_lakebed_odd_line"
 # Where a text is expected, Spark's reader keeps a number such as 1.50 as it is written, and
 # `from_json` writes it anew: such lines are left to the reader. So are keys with escapes.
 _SPELT_OTHERWISE = (
@@ -47,8 +48,8 @@ def has_other_than_one_value() -> "Column":
 def watched_lines(
     session: "SparkSession", group: FileGroup, columns: Sequence[Field], *, path_column: str
 ) -> "DataFrame":
-    """The records of files with one on each line; a bad record fails the job. The column `ODD` says
-    whether a line is anything else than one record of these columns.
+    """The records of files with one on each line; a bad record fails the job. The column `ODD_LINE`
+    says whether a line is anything else than one record of these columns.
     """
     from pyspark.sql import functions as f
 
@@ -59,7 +60,9 @@ def watched_lines(
     path = [path_column] if path_column else []
     odd = f.when(is_plain(columns), f.lit(False)).otherwise(_is_odd(columns))
     return lines.select("value", record, *path).select(
-        (odd | ~f.is_valid_utf8("value")).alias(ODD), f"{RECORD}.*", *path
+        (odd | ~f.is_valid_utf8("value") | f.expr(may_round(columns))).alias(ODD_LINE),
+        f"{RECORD}.*",
+        *path,
     )
 
 

@@ -5,7 +5,12 @@ from typing import TYPE_CHECKING
 
 from lakebed.engines.spark.failures import answering
 from lakebed.engines.spark.frame_columns import conform, union
-from lakebed.engines.spark.landing.check import check_files, corrupt_records, infer_files
+from lakebed.engines.spark.landing.check import (
+    check_files,
+    corrupt_records,
+    infer_files,
+    two_spellings,
+)
 from lakebed.engines.spark.landing.observe import can_observe, read_observed
 from lakebed.engines.spark.landing.reader import read_group, with_path, with_path_field
 from lakebed.names import spark_identifier
@@ -34,6 +39,10 @@ class SparkLandingReader:
     def corrupt_records(self, groups: Sequence[FileGroup]) -> Mapping[str, str]:
         with answering():
             return corrupt_records(self._spark, groups)
+
+    def two_spellings(self, groups: Sequence[FileGroup], column: str) -> tuple[str, str] | None:
+        with answering():
+            return two_spellings(self._spark, groups, column)
 
     def read(
         self, groups: Sequence[FileGroup], fields: Sequence[Field], *, path_column: str = ""

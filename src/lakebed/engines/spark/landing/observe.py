@@ -2,18 +2,23 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from lakebed.engines.spark.frame_columns import conform, union
-from lakebed.engines.spark.landing.json_lines import ODD, watched_lines
-from lakebed.engines.spark.landing.reader import read_group, with_path, with_path_field
+from lakebed.engines.spark.landing.json_lines import ODD_LINE, watched_lines
+from lakebed.engines.spark.landing.reader import (
+    load_texts,
+    read_group,
+    reader_of,
+    with_path,
+    with_path_field,
+)
+from lakebed.engines.spark.landing.text_values import numbered, text_column
 from lakebed.engines.spark.landing.value_checks import (
-    begins_a_year,
-    count_any,
+    any_of,
     has_odd_sign,
-    is_no_number,
+    is_large_or_no_number,
     loses_digits,
     with_more_digits,
 )
@@ -21,9 +26,9 @@ from lakebed.names import spark_identifier
 from lakebed.ports import Field, FileGroup, ObservedRows, SeenRows
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, Observation, SparkSession
+    from pyspark.sql import DataFrame, Observation, SparkSession
 
-_TIMES = {"timestamp", "timestamp_ntz"}
+DOUBT = "_lakebed_doubt"
 _FLOATING = {"double", "float"}
 _PATIENCE = 60.0  # seconds until an answer that Spark lost is given up
 
@@ -54,39 +59,51 @@ def _observed(
     from pyspark.sql import Observation
     from pyspark.sql import functions as f
 
-    text = group.format != "parquet"
-    columns = tuple(map(with_more_digits, group.columns)) if text else group.columns
-    times = [one for one in columns if group.format == "csv" and one.type in _TIMES]
     observation = Observation()
-    frame = _rows(session, replace(group, columns=columns), path_column).observe(
+    rows = _rows(session, group, path_column)
+    frame = rows.observe(
         observation,
         f.count("*").alias("rows"),
-        count_any(_doubts(group, columns)).alias("doubtful"),
-        count_any([begins_a_year(one) for one in times]).alias("years"),
+        f.count_if(DOUBT).alias("doubtful"),
         *(
             f.count(spark_identifier(column.name)).alias(f"filled_{place}")
-            for place, column in enumerate(columns)
+            for place, column in enumerate(group.columns)
         ),
     )
     return frame, observation
 
 
 def _rows(session: "SparkSession", group: FileGroup, path_column: str) -> "DataFrame":
-    if group.format == "json":
-        return watched_lines(session, group, group.columns, path_column=path_column)
-    return with_path(read_group(session, group), path_column)
-
-
-def _doubts(group: FileGroup, columns: Sequence[Field]) -> "list[Column | None]":
+    """The rows, and in the column `DOUBT` whether anything is in doubt."""
     from pyspark.sql import functions as f
 
+    if group.format == "csv":
+        return _texts(session, group, path_column)
     if group.format == "parquet":
-        return []
-    digits = [loses_digits(one, wide) for one, wide in zip(group.columns, columns, strict=True)]
-    if group.format == "json":
-        numbers = [is_no_number(one) for one in columns if one.type in _FLOATING]
-        return [*digits, *numbers, f.col(ODD)]
-    return [*digits, *(has_odd_sign(one) for one in columns if one.type == "string")]
+        rows = with_path(read_group(session, group), path_column)
+        return rows.withColumn(DOUBT, f.lit(False))
+    columns = tuple(map(with_more_digits, group.columns))
+    rows = watched_lines(session, group, columns, path_column=path_column)
+    doubts = [loses_digits(one, wide) for one, wide in zip(group.columns, columns, strict=True)]
+    doubts += [is_large_or_no_number(one) for one in columns if one.type in _FLOATING]
+    return rows.withColumn(DOUBT, any_of([*doubts, f.col(ODD_LINE)]))
+
+
+def _texts(session: "SparkSession", group: FileGroup, path_column: str) -> "DataFrame":
+    """CSV fields as values; a text that is not surely plain is in doubt, and so are signs of wrong
+    bytes.
+    """
+    from pyspark.sql import functions as f
+
+    columns = [text_column(column, group.options) for column in group.columns]
+    parts, named = numbered(columns)
+    frame = load_texts(reader_of(session, group).option("mode", "FAILFAST"), group)
+    path = [path_column] if path_column else []
+    parsed = with_path(frame, path_column).selectExpr(*parts, *map(spark_identifier, path))
+    strings = [has_odd_sign(Field(one.name, "string")) for one in named if one.type == "string"]
+    others = [f.expr(one.needs_a_closer_look) for one in named if one.type != "string"]
+    values = [f.col(one.value).alias(of.name) for one, of in zip(named, columns, strict=True)]
+    return parsed.select(*values, *path, any_of([*strings, *others]).alias(DOUBT))
 
 
 def _answers(
@@ -98,7 +115,6 @@ def _answers(
             SeenRows(
                 metrics["rows"],
                 metrics["doubtful"],
-                metrics["years"],
                 tuple(metrics[f"filled_{place}"] for place in range(len(group.columns))),
             )
             for group, metrics in zip(groups, found, strict=True)

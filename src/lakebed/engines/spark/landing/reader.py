@@ -4,14 +4,18 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lakebed.engines.spark.landing.nulls import as_texts, with_nulls
+from lakebed.engines.spark.landing.text_values import text_column
 from lakebed.names import spark_identifier
 from lakebed.ports import Field, FileGroup
+from lakebed.tables import string_literal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 CORRUPT = "_lakebed_corrupt_record"
+# In bytes. Java interprets larger methods for ever: tests of nine columns in one method took three
+# times as long. Beyond this, Spark makes several methods of them.
+_LARGEST_COMPILED = "8000"
 _PATTERN = re.compile(r"[\\*?\[\]{},^]")
 _NANOS = re.compile(r"(timestamp(?:_ntz)?)\(9\)")
 # Hadoop looks for a checksum beside a local file, and fails if the file's name has a colon.
@@ -26,21 +30,20 @@ def read_group(session: "SparkSession", group: FileGroup) -> "DataFrame":
     reader = reader_of(session, group)
     if not group.columns:
         return load(reader, group)
-    if group.nulls:
-        return with_nulls(
-            load(reader.option("mode", "FAILFAST").schema(as_texts(group.columns)), group),
-            group,
-            group.columns,
-        )
-    frame = load(
-        reader.option("mode", "FAILFAST").schema(columns_text(as_stored(group.columns))), group
-    )
+    reader = reader.option("mode", "FAILFAST")
+    if group.format == "csv":
+        columns = [text_column(column, group.options) for column in group.columns]
+        values = [f"{column.value_or_error} AS {column.text}" for column in columns]
+        return load_texts(reader, group).selectExpr(*values)
+    frame = load(reader.schema(columns_text(as_stored(group.columns))), group)
     return frame.selectExpr(*map(_kept, group.columns))
 
 
 def reader_of(session: "SparkSession", group: FileGroup) -> "DataFrameReader":
     """A reader with the group's options."""
     options = dict(group.options)
+    if group.format == "csv":
+        session.conf.set("spark.sql.codegen.hugeMethodLimit", _LARGEST_COMPILED)
     if options.get("encoding") == "windows-1252":
         session.conf.set("spark.sql.legacy.javaCharsets", "true")
     if any(":" in path.rpartition("/")[2] for path in group.paths if path.startswith("file:")):
@@ -55,6 +58,22 @@ def reader_of(session: "SparkSession", group: FileGroup) -> "DataFrameReader":
 def load(reader: "DataFrameReader", group: FileGroup) -> "DataFrame":
     """Load exactly these files: names are not patterns."""
     return reader.load([_PATTERN.sub(r"\\\g<0>", path) for path in group.paths])
+
+
+def load_texts(reader: "DataFrameReader", group: FileGroup, *others: Field) -> "DataFrame":
+    """The fields of CSV files as they are written, and other columns of the reader; a text that
+    means NULL is NULL.
+    """
+    texts = [Field(column.name, "string") for column in group.columns]
+    frame = load(reader.schema(columns_text([*texts, *others])), group)
+    if not group.nulls:
+        return frame
+    listed = ", ".join(map(string_literal, group.nulls))
+    names = [spark_identifier(column.name) for column in texts]
+    return frame.selectExpr(
+        *(f"CASE WHEN {name} IN ({listed}) THEN NULL ELSE {name} END AS {name}" for name in names),
+        *(spark_identifier(column.name) for column in others),
+    )
 
 
 def with_path(frame: "DataFrame", name: str) -> "DataFrame":

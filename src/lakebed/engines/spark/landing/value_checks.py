@@ -49,33 +49,32 @@ def count_any(conditions: "Sequence[Column | None]") -> "Column":
     """The number of rows for which any of the conditions holds."""
     from pyspark.sql import functions as f
 
+    return f.count_if(any_of(conditions))
+
+
+def any_of(conditions: "Sequence[Column | None]") -> "Column":
+    """Whether any of the conditions holds."""
+    from pyspark.sql import functions as f
+
     told = [
         f.coalesce(condition, f.lit(False)) for condition in conditions if condition is not None
     ]
-    return f.count_if(_any_of(told)) if told else f.lit(0)
+    return _joined(told) if told else f.lit(False)
 
 
-def _any_of(conditions: "Sequence[Column]") -> "Column":
+def _joined(conditions: "Sequence[Column]") -> "Column":
     """Joined by halves: a chain of a thousand is nested too deeply for Spark."""
     if len(conditions) == 1:
         return conditions[0]
     middle = len(conditions) // 2
-    return _any_of(conditions[:middle]) | _any_of(conditions[middle:])
+    return _joined(conditions[:middle]) | _joined(conditions[middle:])
 
 
-def begins_a_year(column: Field) -> "Column":
-    """Whether a time is the first moment of a year, as which Spark reads a number of four
-    digits.
+def is_large_or_no_number(column: Field) -> "Column":
+    """Whether a double is NaN or infinite, as which Spark reads JSON texts such as "NaN", or so
+    large that it may stand for several integers.
     """
     from pyspark.sql import functions as f
 
     name = f.col(spark_identifier(column.name))
-    return name == f.date_trunc("year", name)
-
-
-def is_no_number(column: Field) -> "Column":
-    """Whether a double is NaN or infinite, as which Spark reads JSON texts such as "NaN"."""
-    from pyspark.sql import functions as f
-
-    name = f.col(spark_identifier(column.name))
-    return f.isnan(name) | (f.abs(name) == float("inf"))
+    return f.isnan(name) | (f.abs(name) >= 2.0**53)

@@ -14,10 +14,12 @@ from lakebed.engines.spark.start.home import spark_home
 from lakebed.engines.spark.start.jvm import Jvm, JvmCrashed
 from lakebed.engines.spark.start.launch import Launch, java_command, properties_text
 from lakebed.engines.spark.start.process import (
+    Scratch,
     end_process,
     inherited_file,
     kill_process,
     local_address,
+    make_scratch,
     nameless_file,
     start_process,
 )
@@ -38,6 +40,7 @@ class BootingJvm:
     process: "subprocess.Popen[bytes]"
     folder: Path
     log: Path
+    scratch: Scratch
 
     def answer(self) -> Jvm:
         """The JVM, once it answers; it is killed if it does not."""
@@ -45,9 +48,10 @@ class BootingJvm:
             import pyspark.sql  # noqa: F401  the JVM boots meanwhile
 
             port, secret = _address(self.process, _address_file(self.folder), self.log)
-            return Jvm(self.process, attach(port, secret), self.log, "directly")
+            return Jvm(self.process, attach(port, secret), self.log, "directly", self.scratch)
         except BaseException:
             kill_process(self.process)
+            self.scratch.remove()
             raise
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
@@ -55,6 +59,7 @@ class BootingJvm:
     def end(self) -> None:
         """End a JVM that is not needed."""
         end_process(self.process)
+        self.scratch.remove()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -65,30 +70,42 @@ def start_directly(launch: Launch, *, environment: Mapping[str, str], log: Path)
 
 def boot(launch: Launch, *, environment: Mapping[str, str], log: Path) -> BootingJvm:
     """Start a JVM without waiting for it."""
+    scratch = make_scratch(launch, environment)
     folder = Path(tempfile.mkdtemp(prefix="lakebed-"))
     try:
-        return BootingJvm(_started(launch, folder, environment, log), folder, log)
+        process = _started(launch, folder, scratch, environment, log)
+        return BootingJvm(process, folder, log, scratch)
     except BaseException:
+        scratch.remove()
         shutil.rmtree(folder, ignore_errors=True)
         raise
+    finally:
+        scratch.let_go()
 
 
 def _started(
-    launch: Launch, folder: Path, environment: Mapping[str, str], log: Path
+    launch: Launch, folder: Path, scratch: Scratch, environment: Mapping[str, str], log: Path
 ) -> "subprocess.Popen[bytes]":
     told = {
         "SPARK_HOME": str(spark_home()),
         "SPARK_CONNECT_MODE": "0",
         "_PYSPARK_DRIVER_CONN_INFO_PATH": str(_address_file(folder)),
+        **scratch.environment,
     }
     told |= local_address(launch)
     # The JVM has the file open from its start on: it may be closed here before it was read.
-    with nameless_file(properties_text(launch.conf)) as properties:
+    conf = scratch.conf(launch) | dict(launch.conf)
+    with nameless_file(properties_text(conf)) as properties:
         command = java_command(
-            launch, properties=inherited_file(properties), options=log_options(log, folder)
+            launch,
+            properties=inherited_file(properties),
+            options=(*scratch.options, *log_options(log, folder)),
         )
         return start_process(
-            command, environment={**without_secrets(environment), **told}, log=log, reads=properties
+            command,
+            environment={**without_secrets(environment), **told},
+            log=log,
+            reads=(properties, *scratch.locks),
         )
 
 

@@ -15,9 +15,11 @@ from lakebed.engines.spark.start.gateway import environment_with, first_session,
 from lakebed.engines.spark.start.home import spark_home
 from lakebed.engines.spark.start.launch import Launch, ordinary_conf, properties_text
 from lakebed.engines.spark.start.process import (
+    Scratch,
     inherited_file,
     kill_process,
     local_address,
+    make_scratch,
     nameless_file,
 )
 from lakebed.errors import SparkFailed
@@ -42,6 +44,7 @@ class Jvm:
     gateway: Any
     log: Path
     how: Literal["directly", "ordinarily"]
+    scratch: Scratch
 
     @property
     def runs(self) -> bool:
@@ -56,6 +59,7 @@ class Jvm:
             self.process.wait(patience)
         except subprocess.TimeoutExpired:
             kill_process(self.process)
+        self.scratch.remove()
 
 
 def start_ordinarily(launch: Launch, *, environment: Mapping[str, str], log: Path) -> Jvm:
@@ -68,12 +72,16 @@ def start_ordinarily(launch: Launch, *, environment: Mapping[str, str], log: Pat
             stack.enter_context(_private_folder()),
             stack.enter_context(log.open("ab")),
         )
-        conf = ordinary_conf(launch, options=log_options(log, folder))
+        scratch = make_scratch(launch, environment)
+        stack.callback(scratch.let_go)
+        options = (*scratch.options, *log_options(log, folder))
+        conf = scratch.conf(launch) | ordinary_conf(launch, options=options)
         properties = stack.enter_context(nameless_file(properties_text(conf)))
         told = {
             "SPARK_HOME": str(spark_home()),
             "JAVA_HOME": str(launch.java.home),
             **local_address(launch),
+            **scratch.environment,
         }
         arguments = (
             "--load-spark-defaults",
@@ -84,11 +92,14 @@ def start_ordinarily(launch: Launch, *, environment: Mapping[str, str], log: Pat
         told["PYSPARK_SUBMIT_ARGS"] = shlex.join(arguments)
         try:
             with environment_with({**environment, **told}):
-                options = _PopenOptions(stdout=console, stderr=console, pass_fds=(properties,))
-                gateway = launch_gateway(popen_kwargs=options)  # type: ignore[no-untyped-call]
+                started = _PopenOptions(
+                    stdout=console, stderr=console, pass_fds=(properties, *scratch.locks)
+                )
+                gateway = launch_gateway(popen_kwargs=started)  # type: ignore[no-untyped-call]
         except (PySparkException, OSError) as error:
+            scratch.remove()
             raise SparkFailed(tail(log), log=str(log)) from error
-        return Jvm(gateway.proc, gateway, log, "ordinarily")
+        return Jvm(gateway.proc, gateway, log, "ordinarily", scratch)
 
 
 def connect(jvm: Jvm, launch: Launch) -> "SparkSession":

@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from lakebed.batches.advice import MANY_FILES, files_at_once
 from lakebed.batches.changes import BatchDecision, decide_batches
 from lakebed.batches.finding import BatchSource, FoundBatches, found_batches
+from lakebed.batches.gaps import Gap
 from lakebed.batches.keys import label, read_value, unspelt
 from lakebed.batches.refused_paths import BadBatchKey, is_own
 from lakebed.batches.sidecars import known_batches
 from lakebed.batches.state import BatchStates
+from lakebed.derived.gaps import table_gaps
 from lakebed.errors import BadFiles, UnknownName, UsageError
 from lakebed.names import TableName
 from lakebed.pipelines.definition.batch_source import OTHER_FOLDER, OWN_FOLDER, config_digest
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.services import RunServices
-from lakebed.ports import TableMetadata
+from lakebed.ports import Pointer, TableMetadata
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class SourceLook:
     decision: BatchDecision
     metadata: TableMetadata | None
     at_once: int = MANY_FILES  # files that Spark is given at once
+    gaps: tuple[Gap, ...] = ()
 
 
 @contextmanager
@@ -42,7 +45,7 @@ def look_at_source(
     source, files = spec.batches, services.placement.files
     if source is None:
         raise UsageError("it has no source.", where=str(spec.table))
-    metadata = _metadata(spec.table, services)
+    pointer, metadata = _table(spec.table, services)
     lake = services.lake_within(source.pattern.store)
     _require_others_files(source, lake)
     store, _ = services.source_store(source.pattern.store)
@@ -51,20 +54,40 @@ def look_at_source(
             raise bad_key(found.bad[0], source) if found.bad else _nothing(source)
         states = known_batches(files, metadata, ref=options.ref) if metadata else BatchStates({})
         _require_same_keys(source, states, spec)
+        gaps = _gaps(pointer, metadata, states, services, ref=options.ref)
+        missing = [gap.label for gap in gaps if not gap.is_meant]
         decision = decide_batches(
             found.batches,
             states,
             config=config_digest(spec.config),
             only=_chosen(options.batches, source, [b.label for b in found.batches], states),
             force=options.force or options.full_refresh,
+            gaps=missing if options.repair_gaps else (),
         )
         at_once = files_at_once(services.placement.settings.spark.memory_bytes)
-        yield SourceLook(source, found, states, decision, metadata, at_once)
+        yield SourceLook(source, found, states, decision, metadata, at_once, gaps)
 
 
-def _metadata(table: TableName, services: RunServices) -> TableMetadata | None:
+def _table(table: TableName, services: RunServices) -> tuple[Pointer | None, TableMetadata | None]:
     catalog = services.placement.catalog
-    return catalog.metadata(catalog.pointers([table]).values()).get(table)
+    pointer = catalog.pointers([table]).get(table)
+    return pointer, catalog.metadata([pointer]).get(table) if pointer else None
+
+
+def _gaps(
+    pointer: Pointer | None,
+    metadata: TableMetadata | None,
+    states: BatchStates,
+    services: RunServices,
+    *,
+    ref: str,
+) -> tuple[Gap, ...]:
+    if pointer is None or metadata is None or services.scans is None:
+        return ()
+    head = metadata.head(ref)
+    return table_gaps(
+        services.scans, services.records, pointer, metadata, states, at=head.id if head else None
+    )
 
 
 def _require_others_files(source: BatchSource, lake: str | None) -> None:

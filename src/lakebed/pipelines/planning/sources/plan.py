@@ -15,6 +15,7 @@ from lakebed.batches.advice import (
     table_warnings,
 )
 from lakebed.batches.finding import FoundBatch, distinct_values
+from lakebed.batches.gaps import deletion_notes, gap_warnings
 from lakebed.pipelines.definition.batch_source import batch_keys
 from lakebed.pipelines.definition.spec import PipelineSpec
 
@@ -77,12 +78,14 @@ def plan_source(spec: PipelineSpec, look: "SourceLook", *, layouts: bool = True)
         shape.files,
         shape.file_size,
         (
+            *missing_warnings(look),
             *(f"{bad.why}: it is left out, and a run fails" for bad in look.found.bad),
             *(w for one in found for w in warnings_of(spec, look, one)),
             *table_warnings(shape),
         ),
         (
             *_layout_notes(spec, inline=layouts),
+            *deletion_notes(look.gaps, _due(look)),
             *_notes(look),
             *row_group_advice(shape, is_sorted=bool(spec.config.sort_by)),
         ),
@@ -131,9 +134,22 @@ def table_shape(spec: PipelineSpec, look: "SourceLook") -> TableShape:
     return TableShape(tuple(fields), leaves, counts, output)
 
 
+def _due(look: "SourceLook") -> frozenset[str]:
+    return frozenset(due.label for due in look.decision.due)
+
+
+def missing_warnings(look: "SourceLook") -> tuple[str, ...]:
+    """The batches that others have removed, and that this run does not write."""
+    return tuple(gap_warnings(look.gaps, _due(look)))
+
+
 def _reason(look: "SourceLook") -> str:
-    due, whole = len(look.decision.due), len(look.found.batches)
-    return f"{due} of {whole} batches are due" if due else f"all {whole} batches are unchanged"
+    due, whole = _due(look), len(look.found.batches)
+    missing = sum(not gap.is_meant and gap.label not in due for gap in look.gaps)
+    gaps = f", {missing} missing in the table" if missing else ""
+    if due:
+        return f"{len(due)} of {whole} batches are due{gaps}"
+    return f"all {whole} batches are unchanged{gaps}"
 
 
 def _layout_notes(spec: PipelineSpec, *, inline: bool) -> Iterator[str]:

@@ -15,7 +15,7 @@ from lakebed.names import new_run_id
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.backfills.look import BackfillLook, look_at_backfill
 from lakebed.pipelines.planning.sources.look import SourceLook, bad_key, look_at_source
-from lakebed.pipelines.planning.sources.plan import warnings_of
+from lakebed.pipelines.planning.sources.plan import missing_warnings, warnings_of
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.begin import closing, logger_of
 from lakebed.pipelines.running.builds.batch_records import (
@@ -76,6 +76,8 @@ def run_batches(build: Build, spec: PipelineSpec) -> RunRecord:
         stack.callback(partial(_close_log, log))
         if isinstance(look, BackfillLook):
             record = replace(record, given=look.request, backfill=look.asked)
+        else:
+            record = replace(record, warnings=missing_warnings(look))
         inner = replace(build, options=options)
         run = _BatchedRun(inner, spec, look, held, record, log)
         return _run(run)

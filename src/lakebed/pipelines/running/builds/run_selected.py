@@ -64,9 +64,9 @@ def _load(
     options: RunOptions, services: RunServices
 ) -> tuple[LoadedPipelines, tuple[TableName, ...]]:
     """Load the selected pipelines, check that they can run, and save their drafts."""
-    services.placement.require_relocated()
     loaded = load_pipelines(services, released=options.released)
     tables = loaded.selected(options.select, options.exclude)
+    services.placement.require_relocated(*tables)
     require_released_inputs(tables, loaded, services)
     require_known_refs(tables, loaded.specs, services)
     require_fitting_options([loaded.specs[table] for table in tables], options)
@@ -98,6 +98,7 @@ def retry_last(
         end=args.get("end"),
         chunk=args.get("chunk"),
         force=args.get("force", False),
+        repair_gaps=args.get("repair_gaps", False),
         vars=args.get("vars", {}),
         released=last.version is not None,
         together=args.get("together", False),

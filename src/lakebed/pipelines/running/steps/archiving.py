@@ -7,6 +7,7 @@ from lakebed.landing import (
     archive_files,
     is_archived,
     known_files,
+    list_zone,
     path_in_run,
     plan_archive,
     record_moves,
@@ -72,7 +73,7 @@ def archive_zones(zones: Iterable[ZoneName], specs: Specs, services: RunServices
     moved, everyone = 0, drafts_and_releases(specs, services)
     files = services.placement.files
     for zone in zones:
-        present = tuple(files.list(zone.folder))
+        present = list_zone(files, zone)
         readers = [(reader.table, reader.pattern) for reader in readers_among(everyone, zone)]
         moves = plan_archive(present, known_files(zone, present, files, services.records), readers)
         moved += record_moves(archive_files(files, moves), services.records)

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from lakebed.errors import Diverged, RunFailed
+from lakebed.errors import Diverged, RunFailed, TableDropped
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.ports import SetRef
 from lakebed.tables import create_branch
@@ -23,8 +23,10 @@ def _branch_off(run: ActiveRun, at: int) -> None:
     """One commit to the catalog, which needs no Spark."""
     catalog = run.services.placement.catalog
     pointer = catalog.pointers([run.table]).get(run.table)
+    if pointer is None:
+        raise TableDropped(str(run.table))
     # others went on, and the state that was read is gone already
-    if pointer is None or at not in catalog.metadata([pointer])[run.table].snapshots:
+    if at not in catalog.metadata([pointer])[run.table].snapshots:
         raise Diverged(str(run.table), run.options.ref, run.branch)
     catalog.amend(
         run.table, (SetRef(run.branch, at),), expected=pointer, leases=(run.held.require(),)

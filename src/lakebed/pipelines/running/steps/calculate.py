@@ -2,7 +2,7 @@
 inputs.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from lakebed.landing import (
     read_zone_spec,
 )
 from lakebed.names import TableName
-from lakebed.pipelines.definition.python_inputs import works_with_duckdb
+from lakebed.pipelines.definition.python_inputs import reads_files_itself, works_with_duckdb
 from lakebed.pipelines.planning.compile import CompiledQuery, compile_query, relation, zone_view
 from lakebed.pipelines.planning.one_pass import checks_while_writing
 from lakebed.pipelines.planning.pins import ZoneKey
@@ -26,7 +26,7 @@ from lakebed.pipelines.planning.steps import OpenZone
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.steps.evolve import present_fields
 from lakebed.pipelines.running.steps.python_code import CallableFlag, Context, run_code
-from lakebed.pipelines.running.steps.zone_types import recall, without_rows
+from lakebed.pipelines.running.steps.zone_types import odd_spellings, recall, without_rows
 from lakebed.ports import Field, FileInfo, Frame, LocalSession
 
 
@@ -37,13 +37,29 @@ def take_files(run: ActiveRun, step: OpenZone, *, keep: bool = False) -> None:
     progress = run.progress
     key = (step.zone, step.pattern)
     landed = _opened(run, key, step.files, _remembered(run, key, step.files), keep=keep)
+    told = [*_own_reader(run, landed)]
+    told += odd_spellings(landed.checked, where=str(step.zone)) if landed.checked else ()
     # however the run ends
     progress.record = replace(
-        progress.record, set_aside=(*progress.record.set_aside, *landed.set_aside)
+        progress.record,
+        set_aside=(*progress.record.set_aside, *landed.set_aside),
+        warnings=(*progress.record.warnings, *told),
     )
     frame = landed.frame if landed.frame is not None else _without_rows(run, step)
     progress.landed[step.zone, step.pattern] = replace(landed, frame=frame)
     run.compute.create_view(frame, zone_view(step.zone, step.pattern))
+
+
+def _own_reader(run: ActiveRun, landed: ZoneRows) -> Iterator[str]:
+    """What to say of CSV files that DuckDB reads by its own rules."""
+    of_csv = (
+        any(group.format == "csv" for group in landed.checked.groups) if landed.checked else False
+    )
+    if of_csv and reads_files_itself(run.spec.style, run.spec.source):
+        yield (
+            "DuckDB's own reader takes texts such as 007 for numbers, as no other pipeline of the"
+            " zone does; to read its rows, write FROM '{context.landing_zone(…)}'"
+        )
 
 
 def _remembered(run: ActiveRun, key: ZoneKey, files: Sequence[FileInfo]) -> RememberedTypes:
@@ -235,7 +251,10 @@ def _zones(run: ActiveRun, bench: LocalSession | None) -> Callable[..., Any]:
         if bench is None:
             return landed.frame
         folder = run.services.scratch(run.run_id) / run.context.view(zone.zone, zone.pattern)
-        return link_files(run.services.placement.files, landed.files, folder)
+        path = link_files(run.services.placement.files, landed.files, folder)
+        if not reads_files_itself(run.spec.style, run.spec.source):
+            bench.rows(path, run.compute.arrow(landed.frame))
+        return path
 
     return landing_zone
 

@@ -3,11 +3,18 @@ as in the settings.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from lakebed.errors import BadBatch, near, suggestion
+from lakebed.errors import (
+    BadBatch,
+    ColumnsChanged,
+    RunFailed,
+    TableDropped,
+    near,
+    suggestion,
+)
 from lakebed.pipelines.planning.pins import SourceBatch
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.adopting.names import restore_names
@@ -16,7 +23,7 @@ from lakebed.pipelines.running.steps.strategy_checks import (
     check_range,
     refuse_unfit_strategy,
 )
-from lakebed.ports import Field, TableMetadata
+from lakebed.ports import Column, Field, TableMetadata
 from lakebed.tables import (
     Arrangement,
     ArrangementChange,
@@ -31,6 +38,7 @@ from lakebed.tables import (
     as_stored,
     inverse_renames,
     plan_schema,
+    require_columns,
     require_storable_columns,
     require_strategy_columns,
 )
@@ -179,6 +187,47 @@ def prepare_schema(run: ActiveRun, policy: SchemaPolicy) -> None:
         run.compute.execute(statement)
     if target.metadata.adopted_from:
         restore_names(run.table, run.services, lease=run.held.require())
+    progress.prepared = _prepared_columns(run, (*present, *progress.schema_change.add))
+
+
+def _prepared_columns(run: ActiveRun, fields: Iterable[Field]) -> tuple[Column, ...]:
+    """The table's columns, which must be those that the schema was planned on."""
+    columns = run.metadata(run.table).columns
+    _require_names(run, wanted=fields, among=columns)
+    return columns
+
+
+def _require_names(
+    run: ActiveRun, *, wanted: Iterable[Field | Column], among: Iterable[Field | Column]
+) -> None:
+    names = {column.name.casefold() for column in among}
+    gone = [column.name for column in wanted if column.name.casefold() not in names]
+    if gone:
+        raise ColumnsChanged(str(run.table), gone)
+
+
+@contextmanager
+def noticing_changes_by_others(run: ActiveRun) -> Iterator[None]:
+    """If others dropped the table or changed its columns, that is why the block failed; if it did
+    not, the rows that it wrote lack values.
+    """
+    try:
+        yield
+    except RunFailed:
+        _require_prepared_table(run)
+        raise
+    _require_prepared_table(run)
+
+
+def _require_prepared_table(run: ActiveRun) -> None:
+    former = run.context.target.metadata
+    if former is None or run.spec.is_view:
+        return
+    present = run.metadata(run.table)
+    if present.uuid != former.uuid:
+        raise TableDropped(str(run.table))
+    if not run.progress.skip_write:
+        require_columns(run.table, run.progress.prepared, present)
 
 
 @contextmanager
@@ -221,6 +270,13 @@ def _of_source(run: ActiveRun, error: BadBatch, batch: SourceBatch) -> BadBatch:
 def present_fields(run: ActiveRun) -> tuple[Field, ...]:
     """The columns of the table being written, as the engine has them now."""
     return run.compute.fields(run.compute.query(f"SELECT * FROM {run.physical_table.spark}"))
+
+
+def fields_to_write(run: ActiveRun) -> tuple[Field, ...]:
+    """The present columns; `ColumnsChanged` if one is missing for which values arrive."""
+    present = present_fields(run)
+    _require_names(run, wanted=run.progress.prepared, among=present)
+    return present
 
 
 def _fixed(run: ActiveRun, metadata: TableMetadata) -> Iterator[str]:

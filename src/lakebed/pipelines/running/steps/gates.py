@@ -1,10 +1,11 @@
 """The gates of a run: what they check, and what their verdicts mean."""
 
-from lakebed.errors import GateFailed
+from lakebed.errors import GateFailed, LakebedError
 from lakebed.names import short_id
 from lakebed.pipelines.planning.compile import compile_gate, compile_query
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.ports import Verdict
+from lakebed.quality import Gate, GateQueries, could_not_run, run_gate
 
 GATES_AT_ONCE = 3
 
@@ -18,9 +19,22 @@ def compiled_gates(run: ActiveRun) -> dict[str, str]:
     }
 
 
+def judge(run: ActiveRun, gate: Gate, queries: GateQueries) -> Verdict:
+    """The gate's verdict. If it could not run, that is an error of the run: retryable as its cause
+    is, and the record says which gate it was.
+    """
+    try:
+        return run_gate(gate, queries, compute=run.compute)
+    except LakebedError as error:
+        run.progress.verdicts.append(could_not_run(gate, error))
+        error.what = f"the gate {gate.name} could not run: {error.what}"
+        error.where = error.where or gate.where
+        raise
+
+
 def log_verdict(run: ActiveRun, verdict: Verdict) -> None:
     """Write to the run's log what a gate found."""
-    found = "passed" if verdict.passed else f"{verdict.bad_rows} bad rows {verdict.error}"
+    found = "passed" if verdict.passed else f"{verdict.bad_rows} bad rows"
     run.log.info("gate %s: %s", verdict.gate, found)
 
 
@@ -30,7 +44,7 @@ def require_gates_passed(run: ActiveRun) -> None:
     if not blocking:
         return
     first = blocking[0]
-    found = first.error or f"{first.bad_rows} bad row{'s' if first.bad_rows != 1 else ''}"
+    found = f"{first.bad_rows} bad row{'s' if first.bad_rows != 1 else ''}"
     more = f", and {len(blocking) - 1} more" if len(blocking) > 1 else ""
     raise GateFailed(
         f"the gate {first.gate} found {found}{more}.",

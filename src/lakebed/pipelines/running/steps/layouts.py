@@ -51,3 +51,5 @@ def _notes(table: TableName, done: TableBuilds) -> Iterator[str]:
             yield f"the layout {build.name} was not built: {build.error}"
     for name in done.undeclared:
         yield f"the layout {name} is not declared any more: lakebed layout drop {table} {name}"
+    for hidden, kind in done.unknown.items():
+        yield f"{hidden} was left alone: a newer Lakebed has derived it from {table}, as {kind}"

@@ -1,7 +1,7 @@
 """Merging a staged batch into the place where a run writes: one MERGE, with its checks."""
 
 from lakebed.pipelines.running.active_run import ActiveRun
-from lakebed.pipelines.running.steps.evolve import present_fields
+from lakebed.pipelines.running.steps.evolve import fields_to_write
 from lakebed.pipelines.running.steps.strategy_checks import check_matches, since
 from lakebed.ports import Field
 from lakebed.tables import (
@@ -29,7 +29,7 @@ def merge(run: ActiveRun, place: str, *, repeats: bool, present: tuple[Field, ..
         run.stage.spark,
         progress.fields,
     )
-    there = {field.name.casefold(): field for field in present or present_fields(run)}
+    there = {field.name.casefold(): field for field in present or fields_to_write(run)}
     if back or any(
         "<" in field.type or _may_lose(field, there.get(field.name.casefold())) for field in columns
     ):

@@ -74,7 +74,9 @@ class Context:
 
 
 def run_code(spec: PipelineSpec, context: Context, *, spark: Any, conn: Any) -> Any:
-    """What the pipeline returns; its own exceptions are raised as `RunFailed`, with their line."""
+    """What the pipeline returns; its own exceptions, and its wish to end the process, are raised as
+    `RunFailed`, with their line.
+    """
     # A name that no module has: its functions are sent to Spark's workers by value, because those
     # have no such file.
     name = f"lakebed_pipeline_{spec.table.name}".replace("-", "_")
@@ -88,9 +90,9 @@ def run_code(spec: PipelineSpec, context: Context, *, spark: Any, conn: Any) -> 
         if spec.style == "flat":
             return space.get("result")
         return space["run"](conn if spec.style == "duckdb" else spark, context)
-    except LakebedError:
+    except (LakebedError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:  # `sys.exit` would end other runs, too, and say that all is well
         raise _failure(error, shown, spec) from error
     finally:
         linecache.cache.pop(shown, None)
@@ -122,7 +124,7 @@ def _flat_names(context: Context, spark: Any, conn: Any) -> dict[str, Any]:
     }
 
 
-def _failure(error: Exception, shown: str, spec: PipelineSpec) -> RunFailed:
+def _failure(error: BaseException, shown: str, spec: PipelineSpec) -> RunFailed:
     if told := worker_traceback(str(error)):
         return RunFailed(
             told.what,
@@ -133,7 +135,13 @@ def _failure(error: Exception, shown: str, spec: PipelineSpec) -> RunFailed:
         frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == shown
     ]
     line = frames[-1].lineno if frames else None
-    said = str(error).strip().splitlines()
-    what = f"{type(error).__name__}: {said[0]}" if said else type(error).__name__
+    what = _what(error)
     excerpt = f"\n  {line} | {frames[-1].line}\n" if frames else ""
     return RunFailed(f"{what}{excerpt}", where=f"{spec.file}:{line}" if line else spec.file)
+
+
+def _what(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return f"the code called sys.exit({'' if error.code is None else repr(error.code)})"
+    said = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {said[0]}" if said else type(error).__name__

@@ -11,7 +11,7 @@ from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.heal import undo_failed_run
 from lakebed.pipelines.running.steps.batches.state import one_file_at_a_time, record_batch
 from lakebed.pipelines.running.steps.calculate import at_source
-from lakebed.pipelines.running.steps.evolve import arrangement_of_new, present_fields
+from lakebed.pipelines.running.steps.evolve import arrangement_of_new, fields_to_write
 from lakebed.pipelines.running.steps.merge import merge
 from lakebed.pipelines.running.steps.proving import prove_files
 from lakebed.pipelines.running.steps.strategy_checks import (
@@ -234,7 +234,7 @@ def _write(run: ActiveRun) -> None:
             )
         )
         given = compute.fields(rows)
-    chosen = selection(given, present_fields(run), sources=dict(progress.schema_change.renames))
+    chosen = selection(given, fields_to_write(run), sources=dict(progress.schema_change.renames))
     where = (
         require_matching_rows(run, strategy, chosen)
         if isinstance(strategy, OverwriteWhere | ReplaceRange)

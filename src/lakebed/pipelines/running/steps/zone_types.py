@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from lakebed.landing import NOTHING_REMEMBERED, CheckedFiles, MayWiden, RememberedTypes
 from lakebed.names import ZoneName
-from lakebed.pipelines.definition.python_inputs import works_with_duckdb
+from lakebed.pipelines.definition.python_inputs import reads_files_itself
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.compile import compile_query
 from lakebed.pipelines.planning.pins import ZoneKey
@@ -31,16 +31,18 @@ def recall(run: ActiveRun, key: ZoneKey) -> RememberedTypes:
     unchanged has the type it has in the table: each table decides for itself, and a table older
     than the remembered types starts with its own.
 
-    A full refresh that may replace all columns (on_schema_change: sync) starts over. Code that uses
-    DuckDB reads the files itself, so nothing is remembered for it.
+    A full refresh that may replace all columns (on_schema_change: sync) starts over. For code that
+    reads the files itself nothing is remembered.
     """
     stored = run.services.records.zone_types(key[0]).get(key[1] or "", {})
     run.progress.zone_types[key] = stored
-    if run.spec.kind == "python" and works_with_duckdb(run.spec.style, run.spec.source):
+    if run.spec.kind == "python" and reads_files_itself(run.spec.style, run.spec.source):
         return NOTHING_REMEMBERED
-    if _anew(run):
-        return RememberedTypes(may_widen=_follows(run.spec, first=run.is_first_run, whole=True))
     passed, own = _passed(run, key), _own_columns(run)
+    keys = frozenset(_keys(run.spec, passed))
+    if _anew(run):
+        follows = _follows(run.spec, first=run.is_first_run, whole=True)
+        return RememberedTypes(may_widen=follows, keys=keys)
     known = {name: parse_type(text) for name, text in stored.items()}
     types = known | {_spelt(name, known): type_ for name, type_ in own.items() if passed.has(name)}
     follows = _follows(run.spec, first=run.is_first_run, whole=run.options.full_refresh)
@@ -49,7 +51,7 @@ def recall(run: ActiveRun, key: ZoneKey) -> RememberedTypes:
         if run.is_first_run
         else lambda name, before, after: _wanted(run, key[0], name, before, after)
     )
-    return RememberedTypes(types, follows, wanted, _also(run, passed, known))
+    return RememberedTypes(types, follows, wanted, _also(run, passed, known), keys)
 
 
 def without_rows(run: ActiveRun, key: ZoneKey) -> Mapping[str, ColumnType]:
@@ -71,6 +73,17 @@ def learned(run: ActiveRun) -> tuple[ZoneTypes, ...]:
         for key, checked in found
     )
     return tuple(types for types in said if types.columns)
+
+
+def odd_spellings(checked: CheckedFiles, *, where: str) -> Iterator[str]:
+    """What to say of texts that are read as before, although they may be no numbers."""
+    for name, count in checked.odd.items():
+        values = "value has" if count == 1 else "values have"
+        yield (
+            f"{where}: {count} {values} an unusual spelling for {name}, which is"
+            f" {checked.target[name]} since an earlier run (007, for instance); if it is text, set"
+            f" types: {{{name}: string}} and build the table anew"
+        )
 
 
 def _learned(run: ActiveRun, key: ZoneKey, checked: CheckedFiles) -> Iterator[ColumnTypeChange]:
@@ -97,6 +110,17 @@ def _passed(run: ActiveRun, key: ZoneKey) -> PassedColumns:
     if run.spec.kind != "sql":
         return NOTHING_PASSED
     return passed_columns(compile_query(run.context).text, run.context.view(*key))
+
+
+def _keys(spec: PipelineSpec, passed: PassedColumns) -> Iterator[str]:
+    """The casefolded names of key and partition columns whose values are those of the files. Of
+    Python code it is not known what it does with a column: one of the same name counts.
+    """
+    config = spec.config
+    partitions = (field.column for field in config.partition_by)
+    for name in (*spec.strategy.keys, *partitions, *filter(None, (config.partition_column,))):
+        if spec.kind == "python" or passed.has(name):
+            yield name.casefold()
 
 
 def _own_columns(run: ActiveRun) -> dict[str, ColumnType]:

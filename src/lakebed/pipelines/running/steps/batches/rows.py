@@ -1,6 +1,7 @@
 """The rows of some files of a source: their columns, and those that are in their paths."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from lakebed.batches.pattern import NULL_PART, SourcePattern
 from lakebed.errors import BadBatch
@@ -12,6 +13,7 @@ from lakebed.pipelines.definition.config import PipelineConfig
 from lakebed.pipelines.planning.one_pass import can_be_taken_back
 from lakebed.pipelines.planning.pins import SourceBatch
 from lakebed.pipelines.running.active_run import ActiveRun
+from lakebed.pipelines.running.steps.zone_types import odd_spellings
 from lakebed.ports import Field, FileInfo, Frame
 from lakebed.settings import Root, normalized_location
 from lakebed.tables import can_accept, string_literal
@@ -47,6 +49,10 @@ def open_files(
         path_column=PATH_COLUMN,
         in_one_pass=_samples(run),
     )
+    if landed.checked:
+        told = odd_spellings(landed.checked, where=batch.label or source.pattern.text)
+        warnings = (*progress.record.warnings, *told)
+        progress.record = replace(progress.record, warnings=warnings)
     if landed.frame is None:
         if sum(landed.rows_by_file.values()):
             raise unfit(run, NO_COLUMN, chosen[0].path)
@@ -120,7 +126,10 @@ def _zone_spec(config: PipelineConfig) -> SourceSpec:
         for name, column in config.columns.items()
         if column.type
     }
-    return SourceSpec(format=config.format, types=types, on_bad_file="fail")
+    spec = SourceSpec(format=config.format, types=types, on_bad_file="fail")
+    if config.header is None:
+        return spec
+    return spec.model_copy(update={"header": config.header})
 
 
 def _remembered(run: ActiveRun, known: Mapping[str, ColumnType]) -> RememberedTypes:
@@ -136,11 +145,16 @@ def _remembered(run: ActiveRun, known: Mapping[str, ColumnType]) -> RememberedTy
     plain = {name: type_ for name, type_ in types.items() if not type_.is_nested}
     plain |= known
     follows = config.schema_policy != "fail"
+    keys = {back.get(field.column) or field.column for field in config.partition_by}
 
     def may_widen(old: ColumnType, new: ColumnType) -> bool:
         return metadata is None or can_accept(str(old), str(new))
 
-    return RememberedTypes(plain, may_widen if follows else None)
+    return RememberedTypes(
+        plain,
+        may_widen if follows else None,
+        keys=frozenset(name.casefold() for name in keys),
+    )
 
 
 def _require_distinct(run: ActiveRun, there: Sequence[Field], path: str) -> None:

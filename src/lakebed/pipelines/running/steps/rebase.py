@@ -1,0 +1,88 @@
+"""The step by which rows that a run has appended follow those of others: nothing is computed
+again.
+"""
+
+from dataclasses import replace
+from functools import partial
+
+from lakebed.errors import Diverged
+from lakebed.pipelines.planning.steps import RunGate
+from lakebed.pipelines.running.active_run import ActiveRun
+from lakebed.pipelines.running.steps.gates import compiled_gates
+from lakebed.ports import MAIN, RemoveSnapshots, SetRef
+from lakebed.sql import read_filtering
+from lakebed.tables import SchemaChange, can_rebase
+from lakebed.work import retry
+
+# what a query reads of its own table
+_OWN_ROWS = frozenset({"this", "watermark", "watermark_value", "is_incremental"})
+
+
+def may_rebase(run: ActiveRun) -> bool:
+    """Whether the run would write the same rows now, and would only add them."""
+    former, base = run.context.target.metadata, run.base
+    if former is None or base is None or not _only_adds(run) or _reads_own_table(run):
+        return False
+    made = run.made
+    if made is None or made.parent != base or made.operation != "append":
+        return False
+    return can_rebase(former, run.metadata(run.table), base=base, ref=MAIN)
+
+
+def _only_adds(run: ActiveRun) -> bool:
+    pins, progress = run.context.pins, run.progress
+    return (
+        run.spec.strategy.strategy == "append_only"
+        and run.options.ref == MAIN
+        and not pins.full_refresh
+        and pins.replaced is None
+        and progress.schema_change == SchemaChange()
+        and not (progress.skip_write or progress.unchanged)
+    )
+
+
+def _reads_own_table(run: ActiveRun) -> bool:
+    """Code in Python may read it in ways that its text does not tell."""
+    return (
+        run.spec.kind != "sql"
+        or bool(run.spec.names & _OWN_ROWS)
+        or any(ref.table == run.table for ref in run.spec.refs)
+    )
+
+
+def rebase(run: ActiveRun) -> None:
+    """Put the run's files on top of the present `main`, as the one snapshot of the run."""
+    retry(partial(_rebase, run), repeatable=False)
+    progress, made = run.progress, run.made
+    if made and made.rows is not None:
+        rows = {**progress.record.rows, "total": made.rows}
+        progress.record = replace(progress.record, rows=rows)
+
+
+def _rebase(run: ActiveRun) -> None:
+    catalog, made = run.services.placement.catalog, run.made
+    pointer = catalog.pointers([run.table]).get(run.table)
+    if pointer is None or made is None or not may_rebase(run):
+        raise Diverged(str(run.table), run.options.ref, run.branch)
+    onto = catalog.metadata([pointer])[run.table].head(MAIN)
+    fresh = run.services.snapshots().appending(pointer, made=made.id)
+    amendments = (fresh, SetRef(run.branch, fresh.snapshot), RemoveSnapshots((made.id,)))
+    catalog.amend(run.table, amendments, expected=pointer, leases=[run.held.require()])
+    run.progress.rebased_on = onto.id if onto else None
+    run.progress.record = replace(run.progress.record, base=run.base)
+
+
+def gates_to_repeat(run: ActiveRun) -> tuple[RunGate, ...]:
+    """The gates whose answer may depend on others' rows: all that do more than filter rows. Their
+    verdicts are forgotten.
+    """
+    queries = compiled_gates(run)
+    filters = {
+        gate
+        for gate, query in queries.items()
+        if (rows := read_filtering(query)) and rows.source == run.gate_target
+    }
+    progress = run.progress
+    progress.verdicts = [verdict for verdict in progress.verdicts if verdict.gate in filters]
+    steps = (step for step in run.plan.prepare if isinstance(step, RunGate))
+    return tuple(step for step in steps if step.gate.name not in filters)

@@ -1,0 +1,1 @@
+"""What becomes of landing files when snapshots expire and runs are undone."""

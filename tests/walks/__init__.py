@@ -1,0 +1,1 @@
+"""Random walks through everything that may happen to a lake over time and in other places."""
