@@ -153,13 +153,16 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 @contextmanager
-def stopped(process: "subprocess.Popen[str]") -> Iterator[None]:
-    """While inside, it asks nothing more of its Spark, and so cannot end."""
-    process.send_signal(signal.SIGSTOP)
+def stopped(process: "subprocess.Popen[str]") -> Iterator[int]:
+    """While inside, the command asks nothing more of its Spark, and so cannot end. The pid of the
+    child that runs it.
+    """
+    command, *_ = children(process.pid)
+    os.kill(command, signal.SIGSTOP)
     try:
-        yield
+        yield command
     finally:
-        process.send_signal(signal.SIGCONT)
+        os.kill(command, signal.SIGCONT)
 
 
 @in_turn(0, of=4)
@@ -173,9 +176,9 @@ def test_a_cluster_that_loses_a_worker_in_mid_run_finishes_with_the_right_rows(
     make_shop(bucket, database, environment)
     process = start(environment)
     until_running(bucket, environment, process, "ecommerce.silver.clean_orders")
-    with stopped(process):
-        (driver,) = jvm_of(process.pid)
-        listens = listens_on(process.pid) | listens_on(driver)
+    with stopped(process) as command:
+        (driver,) = jvm_of(command)
+        listens = listens_on(command) | listens_on(driver)
         started = [
             pid
             for parent in (process.pid, *(worker.pid for worker in cluster.workers))

@@ -41,8 +41,15 @@ def random_text(draw: Random) -> str:
     return sign + whole + point + fraction + draw.choice(["", "", "", "e5", "E-3", "D", " "]) or "0"
 
 
+def random_cell(draw: Random) -> str:
+    """The same, or nothing."""
+    return "" if draw.random() < 0.1 else random_text(draw)
+
+
 def is_kept(text: str, value: Any) -> bool:
     """Whether what is stored is written back as the same number or text."""
+    if text == "":
+        return value is None
     if isinstance(value, bool):
         return text.lower() == str(value).lower()
     if isinstance(value, int | Decimal):

@@ -118,7 +118,8 @@ def _digits(texts: "DataFrame", names: Sequence[str]) -> dict[str, Digits]:
     for name in names:
         text = spark_identifier(name)
         finite = f"if({matches(text, NOT_FINITE)}, NULL, {text})"
-        inexact = f"NOT {keeps_digits(finite, f'try_cast({finite} AS double)', 'double')}"
+        kept = keeps_digits(finite, f"try_cast({finite} AS double)", "double")
+        inexact = f"{finite} IS NOT NULL AND NOT {kept}"  # NULL has no digits to lose
         found += [f"max({whole_digits(finite)})", f"max({scale_of(finite)})", f"bool_or({inexact})"]
     (row,) = texts.selectExpr(*found).collect()
     return {
