@@ -28,6 +28,8 @@ from lakebed.settings import (
 from lakebed.tables import COMMIT_RETRIES, write_properties
 
 CATALOG_CLASS = "org.apache.iceberg.spark.SparkCatalog"
+# Spark's own default is the same, but a session does not tell it.
+TASKS_AT_ONCE = "spark.sql.leafNodeDefaultParallelism"
 EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 
 _LOOPBACK = r"(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?"
@@ -171,6 +173,7 @@ def _require_bound_pages(spark: SparkSettings) -> None:
 def _local(cores: int, python: str) -> dict[str, str]:
     conf = {
         "spark.sql.shuffle.partitions": str(max(2, cores)),
+        TASKS_AT_ONCE: str(cores),
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": str(4 * cores),
         # Files are near, and quickly opened: a task takes many small ones.
         "spark.sql.files.openCostInBytes": str(256 * 1024),

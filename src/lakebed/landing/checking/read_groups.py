@@ -41,8 +41,14 @@ class ReadGroup:
 
     def to_read(self, columns: Iterable[Field], address: Address) -> FileGroup:
         """What the engine is asked to read."""
-        paths = tuple(address(file.path) for file in self.files)
-        return FileGroup(self.format, paths, dict(self.options), tuple(columns), self.nulls)
+        return FileGroup(
+            format=self.format,
+            paths=tuple(address(file.path) for file in self.files),
+            options=dict(self.options),
+            columns=tuple(columns),
+            nulls=self.nulls,
+            bytes=sum(file.size for file in self.files),
+        )
 
 
 def group_files(sniffed: Iterable[SniffedFile]) -> tuple[ReadGroup, ...]:

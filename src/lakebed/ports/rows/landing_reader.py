@@ -16,6 +16,7 @@ class FileGroup:
     options: Mapping[str, str]
     columns: tuple[Field, ...] = ()  # in the order of the files; empty: as the files say
     nulls: tuple[str, ...] = ()  # texts of CSV fields that mean NULL, besides the one in `options`
+    bytes: int = 0  # of all files
 
 
 @dataclass(frozen=True)

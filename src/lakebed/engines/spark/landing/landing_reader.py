@@ -12,7 +12,12 @@ from lakebed.engines.spark.landing.check import (
     two_spellings,
 )
 from lakebed.engines.spark.landing.observe import can_observe, read_observed
-from lakebed.engines.spark.landing.reader import read_group, with_path, with_path_field
+from lakebed.engines.spark.landing.reader import (
+    keep_cores_busy,
+    read_group,
+    with_path,
+    with_path_field,
+)
 from lakebed.names import spark_identifier
 from lakebed.ports import Field, FileGroup, FileRows, ObservedRows, UnreadableFiles
 
@@ -34,6 +39,7 @@ class SparkLandingReader:
 
     def check(self, groups: Sequence[FileGroup]) -> tuple[FileRows, ...] | UnreadableFiles:
         with answering():
+            keep_cores_busy(self._spark, groups)
             return check_files(self._spark, groups)
 
     def corrupt_records(self, groups: Sequence[FileGroup]) -> Mapping[str, str]:
@@ -48,6 +54,7 @@ class SparkLandingReader:
         self, groups: Sequence[FileGroup], fields: Sequence[Field], *, path_column: str = ""
     ) -> "DataFrame":
         with answering():
+            keep_cores_busy(self._spark, groups)
             if groups:
                 return union([self._group(group, fields, path_column) for group in groups])
             columns = ", ".join(
@@ -64,6 +71,7 @@ class SparkLandingReader:
         self, groups: Sequence[FileGroup], fields: Sequence[Field], *, path_column: str = ""
     ) -> ObservedRows:
         with answering():
+            keep_cores_busy(self._spark, groups)
             return read_observed(self._spark, groups, fields, path_column=path_column)
 
     def _group(self, group: FileGroup, fields: Sequence[Field], path_column: str) -> "DataFrame":

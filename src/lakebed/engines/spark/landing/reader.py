@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Sequence
+from math import ceil
 from typing import TYPE_CHECKING
 
+from lakebed.engines.spark.conf import TASKS_AT_ONCE
 from lakebed.engines.spark.landing.text_values import text_column
 from lakebed.names import spark_identifier
 from lakebed.ports import Field, FileGroup
@@ -16,6 +18,8 @@ CORRUPT = "_lakebed_corrupt_record"
 # In bytes. Java interprets larger methods for ever: tests of nine columns in one method took three
 # times as long. Beyond this, Spark makes several methods of them.
 _LARGEST_COMPILED = "8000"
+_LARGEST_TASK = 128 * 1024 * 1024  # Spark's default of spark.sql.files.maxPartitionBytes
+_FEWEST_TASKS = "spark.sql.files.minPartitionNum"
 _PATTERN = re.compile(r"[\\*?\[\]{},^]")
 _NANOS = re.compile(r"(timestamp(?:_ntz)?)\(9\)")
 # Hadoop looks for a checksum beside a local file, and fails if the file's name has a colon.
@@ -53,6 +57,22 @@ def reader_of(session: "SparkSession", group: FileGroup) -> "DataFrameReader":
         .options(**options)
         .option("columnNameOfCorruptRecord", CORRUPT)
     )
+
+
+def keep_cores_busy(session: "SparkSession", groups: Sequence[FileGroup]) -> None:
+    """Have Spark cut the files of a group into tasks that end together: with three equal ones, one
+    of two cores would be idle during the last. Each of several groups is cut by itself, as Spark does it.
+    """
+    at_once = session.conf.get(TASKS_AT_ONCE, None)
+    if at_once and len(groups) == 1:
+        session.conf.set(_FEWEST_TASKS, str(even_tasks(groups[0].bytes, at_once=int(at_once))))
+    else:
+        session.conf.unset(_FEWEST_TASKS)
+
+
+def even_tasks(size: int, *, at_once: int) -> int:
+    """The number of tasks for so many bytes: a multiple of those that run at once."""
+    return at_once * max(1, ceil(size / (at_once * _LARGEST_TASK)))
 
 
 def load(reader: "DataFrameReader", group: FileGroup) -> "DataFrame":
