@@ -61,7 +61,7 @@ def reader_of(session: "SparkSession", group: FileGroup) -> "DataFrameReader":
 
 def keep_cores_busy(session: "SparkSession", groups: Sequence[FileGroup]) -> None:
     """Have Spark cut the files of a group into tasks that end together: with three equal ones, one
-    of two cores would be idle during the last. Each of several groups is cut by itself, as Spark does it.
+    of two cores is idle during the last. Several groups are cut each by itself, as by default.
     """
     at_once = session.conf.get(TASKS_AT_ONCE, None)
     if at_once and len(groups) == 1:
