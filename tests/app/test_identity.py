@@ -1,5 +1,6 @@
 """A root and its database belong together: no other database writes to the lake's files."""
 
+import gc
 import json
 import os
 import shutil
@@ -26,6 +27,7 @@ from tests.servers.postgres import Database, PostgresServer, postgres_programs
 from tests.servers.s3 import Bucket
 from tests.support.benches import RealBench, postgres_bench
 from tests.support.lakes.kept_lake import Kept
+from tests.support.workers import until
 
 ORDERS = TableName("shop", "silver", "orders")
 
@@ -318,6 +320,34 @@ def test_the_database_of_another_lake_is_refused_to_a_new_lake_and_to_an_old_one
     with empty.connect() as connection:
         count = "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'public'"
         assert connection.execute(count).fetchone() == (0,)
+
+
+@pytest.mark.postgres
+def test_a_refused_database_is_left_without_connections(
+    production: Production, tmp_path: Path
+) -> None:
+    empty = production.server.fresh_database()
+    catalog = {"kind": "postgres", "url": production.database.url, "user": production.database.user}
+    password = {"LAKEBED_CATALOG_PASSWORD": production.database.password}
+    gc.disable()  # it would close them some day
+    try:
+        with production.open(empty) as mistyped, pytest.raises(WrongDatabase):
+            mistyped.tables.list()
+        with pytest.raises(WrongDatabase):
+            lakebed.create(tmp_path / "new", settings={"catalog": catalog}, environment=password)
+        for database in (empty, production.database):
+            until(lambda: connections_to(database) == 0, seconds=60)  # noqa: B023
+    finally:
+        gc.enable()
+
+
+def connections_to(database: Database) -> object:
+    """How many others are connected."""
+    others = "datname = current_database() AND pid <> pg_backend_pid() AND backend_type ="
+    count = f"SELECT count(*) FROM pg_stat_activity WHERE {others} 'client backend'"
+    with database.connect() as connection:
+        (connected,) = connection.execute(count).fetchone() or (None,)
+    return connected
 
 
 @pytest.mark.postgres

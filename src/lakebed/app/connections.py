@@ -69,7 +69,11 @@ class Connections:
     def _open_stores(self, *, strict: bool = True) -> Stores:
         """Without `strict`, whatever database it is: for those who make it the lake's own."""
         stores = open_stores(self.settings, self.root, cache=cache_folder(self._environment))
-        stores.ownership.open(strict=strict)
+        try:
+            stores.ownership.open(strict=strict)
+        except BaseException:
+            stores.database.close()  # nobody else knows of it
+            raise
         return stores
 
     def _accept_database(self) -> None:

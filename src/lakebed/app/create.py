@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -46,18 +47,17 @@ def create_lake(
 
 def _write_lake(root: Root, settings: Settings, text: str, starter: Mapping[str, bytes]) -> None:
     stores = open_stores(settings, root)
-    _require_no_lake(stores.files, root)
-    stores.files.probe()
-    stores.ownership.claim_new()
-    stores.files.write(f"{DATA}/README", _KEEP_OUT.encode())
-    for path, data in starter.items():
-        stores.files.write(path, data)
-    try:
-        stores.files.create(SETTINGS_FILE, text.encode())  # last: a lake exists from here on
-    except FileExists:
-        raise LakeExists(str(root)) from None
-    finally:
-        stores.database.close()
+    with closing(stores.database):
+        _require_no_lake(stores.files, root)
+        stores.files.probe()
+        stores.ownership.claim_new()
+        stores.files.write(f"{DATA}/README", _KEEP_OUT.encode())
+        for path, data in starter.items():
+            stores.files.write(path, data)
+        try:
+            stores.files.create(SETTINGS_FILE, text.encode())  # last: a lake exists from here on
+        except FileExists:
+            raise LakeExists(str(root)) from None
 
 
 def _plain_settings(settings: Mapping[str, Any] | Settings | None) -> Mapping[str, Any]:
