@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from unittest.mock import patch
 
@@ -19,7 +20,16 @@ AHEAD = (90.0, 600.0, 100_000.0)  # seconds; Iceberg tolerates one minute
 def clock_ahead(seconds: float) -> Iterator[None]:
     """As on a machine whose clock is ahead of the database's, and of Spark's."""
     right = time.time
-    with patch("time.time", lambda: right() + seconds):
+
+    class Ahead(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+            return datetime.now(tz) + timedelta(seconds=seconds)
+
+    with ExitStack() as patches:
+        patches.enter_context(patch("time.time", lambda: right() + seconds))
+        for module in ("pyiceberg.table.update", "lakebed.tables.publishing.clock"):
+            patches.enter_context(patch(f"{module}.datetime", Ahead))
         yield
 
 

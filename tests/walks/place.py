@@ -106,7 +106,7 @@ class Place:
         paths = set()
         for file in stores.reach.files(pointer):
             path = self.lake.root.relative(file.location)
-            assert path, f"{file.location} is outside {self.folder}"
+            assert path, f"the table needs a file elsewhere: {file.location}"
             paths.add(path)
         return frozenset(paths)
 
@@ -172,6 +172,8 @@ class Place:
         assert self.feed.rows() == sorted(self.books.visible), "rows"
         states = self.feed.states()
         assert {row for row in states if states[row] == "held"} == self.books.held, "held"
+        from_files = {row for row in self.books.visible if not is_foreign(row)}
+        assert from_files <= {row for row in states if states[row] == "taken"}, "taken"
         assert self.feed.waits() == self.books.waiting, "waiting"
 
     def _check_landing_files(self) -> None:

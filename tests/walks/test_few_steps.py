@@ -12,6 +12,7 @@ import pytest
 
 from lakebed.errors import LakebedError
 from lakebed.settings import Settings
+from lakebed.tables import UndoneFiles
 from tests.servers.postgres import PostgresServer
 from tests.walks.clocks import clock_ahead
 from tests.walks.feed import TABLE, Feed, SparkFeed
@@ -47,6 +48,13 @@ def run(place: Place, *rows: int) -> int:
     return head.id
 
 
+def undo_second(place: Place, *, files: UndoneFiles) -> None:
+    """Two runs, of which the second is rolled back."""
+    first = run(place, 1)
+    run(place, 2)
+    place.lake.tables.rollback(TABLE, first, files=files)
+
+
 def expire(place: Place) -> None:
     place.lake.care(now=datetime.now(UTC) + WEEK)
 
@@ -76,18 +84,14 @@ def test_files_of_expired_snapshots_are_not_read_twice_after_the_catalog_was_los
 
 
 def test_a_held_file_stays_away_after_the_catalog_was_lost(lake: Place) -> None:
-    first = run(lake, 1)
-    run(lake, 2)
-    lake.lake.tables.rollback(TABLE, first, files="exclude")
+    undo_second(lake, files="exclude")
     rebuild(lake)
     run(lake, 3)
     assert (lake.feed.rows(), held(lake)) == ([1, 3], {2})
 
 
 def test_a_requeued_file_arrives_after_the_catalog_was_lost(lake: Place) -> None:
-    first = run(lake, 1)
-    run(lake, 2)
-    lake.lake.tables.rollback(TABLE, first, files="requeue")
+    undo_second(lake, files="requeue")
     rebuild(lake)
     run(lake, 3)
     assert lake.feed.rows() == [1, 2, 3]
@@ -109,9 +113,7 @@ def test_a_file_that_was_requeued_since_the_backup_arrives_after_the_restore(
 
 
 def test_a_held_file_does_not_return_once_its_snapshot_has_expired(lake: Place) -> None:
-    first = run(lake, 1)
-    run(lake, 2)
-    lake.lake.tables.rollback(TABLE, first, files="exclude")
+    undo_second(lake, files="exclude")
     third = run(lake, 3)
     expire(lake)
     lake.lake.tables.rollback(TABLE, third, files="exclude")
@@ -123,9 +125,7 @@ def test_a_held_file_does_not_return_once_its_snapshot_has_expired(lake: Place) 
 def test_a_requeued_file_still_arrives_once_its_snapshot_has_expired(
     walk: Walk, lake: Place
 ) -> None:
-    first = run(lake, 1)
-    run(lake, 2)
-    lake.lake.tables.rollback(TABLE, first, files="requeue")
+    undo_second(lake, files="requeue")
     walk.append_elsewhere(lake)
     expire(lake)
     head = lake.feed.head()
@@ -135,9 +135,7 @@ def test_a_requeued_file_still_arrives_once_its_snapshot_has_expired(
 
 
 def test_a_full_refresh_does_not_ask_for_a_held_file_that_was_deleted(lake: Place) -> None:
-    first = run(lake, 1)
-    run(lake, 2)
-    lake.lake.tables.rollback(TABLE, first, files="exclude")
+    undo_second(lake, files="exclude")
     third = run(lake, 3)
     expire(lake)
     lake.lake.tables.rollback(TABLE, third, files="exclude")

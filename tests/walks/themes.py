@@ -1,17 +1,21 @@
 """Themes: which steps a walk takes, and how often each."""
 
 import random
-import re
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 
+from lakebed.settings import Settings
+from tests.servers.postgres import PostgresServer
+from tests.walks.clocks import walk_with_clocks
+from tests.walks.feed import Feed
+from tests.walks.links import walk_with_links
+from tests.walks.place import new_place
+from tests.walks.twins import walk_with_twins
 from tests.walks.walk import Step, Walk
 
-MOST_REPLAYS = 80
 NewWalk = Callable[[Path, int], Walk]
+RUNS = ("run", "run", "run")
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,9 @@ class Theme:
     length: int
     new_walk: NewWalk  # in a new folder, for a seed
 
+    def __str__(self) -> str:
+        return self.name
+
     def steps(self, seed: int) -> tuple[Step, ...]:
         chance = random.Random(seed)
         names = [name for name, weight in self.weights.items() for _ in range(weight)]
@@ -31,51 +38,87 @@ class Theme:
         return tuple(Step(name, number) for number, name in enumerate(drawn, start=1))
 
 
-def failure_of(theme: Theme, steps: Sequence[Step], folder: Path, seed: int) -> str:
-    """What a walk of these steps found; empty if everything held."""
-    folder.mkdir()
-    walk = theme.new_walk(folder, seed)
-    try:
-        for step in steps:
-            walk.perform(step, seed=seed)
-        walk.end()
-    except Exception:  # whatever is not a refusal by Lakebed is a fault, too
-        return traceback.format_exc()
-    finally:
-        walk.close()
-    return ""
+def _without_spark(folder: Path, seed: int) -> Walk:
+    archive = seed % 4 == 3
+    place = new_place(
+        folder / "lake",
+        Settings(),
+        lambda kept: Feed(kept, archive=archive, strategy="append_only"),
+    )
+    return Walk(folder, [place])
 
 
-def kind_of(failure: str) -> str:
-    """The last line of a failure without what differs from walk to walk."""
-    return re.sub(r"[\d/\[].*", "", failure.strip().rpartition("\n")[2])
+EXPIRY_AND_REBUILD = Theme(
+    "expiry and rebuild",
+    RUNS,
+    {
+        "run": 3, "hold": 4, "requeue": 1, "expire": 3, "let_a_year_pass": 1, "lose_and_rebuild": 6,
+        "back_up": 1, "restore": 1,
+    },
+    24,
+    _without_spark,
+)  # fmt: skip
+UNDONE_AND_EXPIRED = Theme(
+    "undone and expired",
+    RUNS,
+    {
+        "run": 6, "hold": 6, "requeue": 2, "expire": 5, "refresh": 1, "append_elsewhere": 2,
+    },
+    28,
+    _without_spark,
+)  # fmt: skip
+COPIED_AND_REBUILT = Theme(
+    "copied and rebuilt",
+    RUNS,
+    {
+        "run": 2, "hold": 1, "copy": 2, "move": 5, "lose_and_rebuild": 7, "remove_orphans": 2, "expire": 1,
+        "relocate": 1, "mend": 1,
+    },
+    20,
+    _without_spark,
+)  # fmt: skip
+RESTORED_ELSEWHERE = Theme(
+    "restored elsewhere",
+    (*RUNS, "back_up", "run"),
+    {
+        "run": 3, "back_up": 1, "copy": 2, "move": 4, "restore": 7, "relocate": 1, "remove_orphans": 1,
+        "mend": 1,
+    },
+    18,
+    _without_spark,
+)  # fmt: skip
+LINKS = Theme(
+    "links",
+    RUNS,
+    {
+        "run": 3, "land": 2, "refresh": 1, "hold": 1, "requeue": 1, "link_inside": 3, "link_outside": 1,
+        "put_back": 1, "expire": 1,
+    },
+    12,
+    walk_with_links,
+)  # fmt: skip
+
+THEMES = (EXPIRY_AND_REBUILD, UNDONE_AND_EXPIRED, COPIED_AND_REBUILT, RESTORED_ELSEWHERE, LINKS)
 
 
-def smallest(
-    theme: Theme, steps: Sequence[Step], folder: Path, seed: int, *, kind: str
-) -> tuple[Step, ...]:
-    """A failing walk without the steps that it fails without: from the end, one at a time."""
-    replays = count(1)
-    left = list(steps)
-    shorter = True
-    while shorter:
-        shorter = False
-        for step in reversed(tuple(left)):
-            tried = [other for other in left if other is not step]
-            number = next(replays)
-            if number > MOST_REPLAYS:
-                return tuple(left)
-            failure = failure_of(theme, tried, folder / f"replay-{number}", seed)
-            if failure and kind_of(failure) == kind:
-                left = tried
-                shorter = True
-    return tuple(left)
+def twin_databases(server: PostgresServer) -> Theme:
+    return Theme(
+        "twin databases",
+        (*RUNS, "back_up", "restore_into_second_database"),
+        {
+            "run": 2, "hold": 1, "expire": 1, "back_up": 1, "restore_into_second_database": 1,
+            "run_in_twin": 1, "hold_in_twin": 1, "expire_in_twin": 2, "remove_orphans_in_twin": 2,
+            "drop_in_twin": 1, "run_with_an_empty_database": 1, "create_lake_on_the_same_database": 1,
+        },
+        12,
+        walk_with_twins(server),
+    )  # fmt: skip
 
 
-def require_nothing_lost(theme: Theme, folder: Path, seed: int) -> None:
-    """Walk; if something was lost, doubled or deleted, say by which few steps."""
-    steps = theme.steps(seed)
-    failure = failure_of(theme, steps, folder / "walk", seed)
-    if failure:
-        few = smallest(theme, steps, folder, seed, kind=kind_of(failure))
-        raise AssertionError(f"{theme.name}, seed {seed}, by {list(few)}:\n{failure}")
+CLOCKS = Theme(
+    "clocks",
+    ("run", "run"),
+    {"run": 2, "append_ahead": 3, "tag_ahead": 1, "hold_ahead": 1, "hold": 1, "expire": 1},
+    6,
+    walk_with_clocks,
+)

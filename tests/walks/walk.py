@@ -50,11 +50,7 @@ class Walk:
         self.number, self.chance = step.number, random.Random(f"{seed} {step.number}")
         place = self.chance.choice(self.places)
         others = [(other, other.tree()) for other in self.places if other is not place]
-        try:
-            self._do(step.name, place)
-        except LakebedError as refusal:
-            if not self.may_refuse(place):
-                raise Refused(f"{step} was refused: {refusal}") from refusal
+        self._act(step.name, place)
         for other, before in others:
             assert other.tree() == before, f"{step} in {place.folder} changed {other.folder}"
         back = sorted(str(folder) for folder in self.vacated if folder.exists())
@@ -69,11 +65,15 @@ class Walk:
         """Whether the lake is in a state in which steps may be refused."""
         return not place.healthy
 
-    def _do(self, name: str, place: Place) -> None:
-        action: Callable[[Place], None] = getattr(self, name)
+    def _act(self, name: str, place: Place) -> None:
         if place.lost and name not in MENDING:
             return  # without a catalog there is nothing to act on
-        action(place)
+        action: Callable[[Place], None] = getattr(self, name)
+        try:
+            action(place)
+        except LakebedError as refusal:
+            if not self.may_refuse(place):
+                raise Refused(f"{name} was refused at step {self.number}: {refusal}") from refusal
 
     # -- files and runs
 
@@ -120,7 +120,8 @@ class Walk:
     def _roll_back(self, place: Place, *, requeue: bool) -> None:
         if len(place.points()) < 2:  # only the head is left: nothing could be undone
             self.run(place)
-        to = self.chance.choice(place.points())
+        head = place.feed.head()
+        to = self.chance.choice([point for point in place.points() if head and point != head.id])
         files: UndoneFiles = "requeue" if requeue else "exclude"
         place.lake.tables.rollback(TABLE, to, files=files)
         place.books = place.books.rolled_back(to, requeue=requeue)
@@ -202,9 +203,9 @@ class Walk:
         """Every lake is mended and goes on: what waits arrives, what is held stays away."""
         self.number = LAST
         for place in self.places:
-            for action in (self.mend, self.expire, self.hold, self.run, self.refresh):
+            for name in ("mend", "expire", "hold", "run", "refresh"):
                 self.number += 1
-                action(place)
+                self._act(name, place)
                 self.check()
 
     def close(self) -> None:
