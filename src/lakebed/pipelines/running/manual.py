@@ -54,7 +54,7 @@ def manual_spec(
     if manner.partition_by:
         given["partition_by"] = manner.partition_by
     if pipeline and type(pipeline.strategy) is STRATEGIES[given["merge_strategy"]]:
-        given |= {name: value for name, value in pipeline.strategy if name.startswith("scd_valid")}
+        given |= pipeline.strategy.own_settings
     if pipeline and pipeline.config.contract:
         given |= {"contract": True, "columns": pipeline.config.columns}
     config, strategy = _configured(given)

@@ -105,6 +105,11 @@ class MergeStrategy(BaseModel):
         return ()
 
     @property
+    def own_settings(self) -> dict[str, str]:
+        """The settings that name own columns: whoever writes the table by hand needs the same."""
+        return {}
+
+    @property
     def one_row_per_key(self) -> bool:
         """Whether the table has one row per key, so that a batch may repeat a key only if there is
         an order.

@@ -187,6 +187,10 @@ class Scd2(_Merged):
         return ((self.scd_valid_from, "timestamp"), (self.scd_valid_to, "timestamp"))
 
     @property
+    def own_settings(self) -> dict[str, str]:
+        return {"scd_valid_from": self.scd_valid_from, "scd_valid_to": self.scd_valid_to}
+
+    @property
     def absence_matters(self) -> bool:
         return self.scd_close_absent
 
