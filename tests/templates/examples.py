@@ -19,6 +19,8 @@ WHERE updated_at > '{{ watermark_value }}'
 {% endif %}
 """
 
+QUESTIONS = ("is_scd2", "is_snapshot", "is_full_refresh", "is_soft_delete")
+
 _VALUES = TemplateValues(
     refs={
         "bronze.raw_orders": "lake.shop.bronze.raw_orders",
@@ -27,7 +29,7 @@ _VALUES = TemplateValues(
     zones={("orders", None): "zone_orders", ("orders", "*.csv"): "zone_orders_csv"},
     this="lake.shop.silver.clean_orders",
     is_incremental=True,
-    strategy="incremental",
+    answers=dict.fromkeys(QUESTIONS, False),
     watermark_value="2026-01-01 00:00:00",
     watermark="TIMESTAMP '2026-01-01 00:00:00'",
     run_started_at="2026-11-15T12:00:00Z",

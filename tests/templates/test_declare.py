@@ -7,11 +7,11 @@ import pytest
 
 from lakebed.errors import BadPipeline
 from lakebed.templates import TemplateRead, read_declarations
-from tests.templates.examples import SEED, WHERE
+from tests.templates.examples import QUESTIONS, SEED, WHERE
 
 
 def test_the_seeds_example_declares_its_table_and_words() -> None:
-    found = read_declarations(SEED, where=WHERE)
+    found = read_declarations(SEED, where=WHERE, questions=QUESTIONS)
     assert found.refs == (TemplateRead("bronze.raw_orders", 6),)
     assert found.zones == ()
     assert found.names == {"ref", "is_incremental", "watermark_value"}
@@ -27,7 +27,7 @@ def test_tables_and_zones_are_found_in_every_corner_and_named_once() -> None:
 {{ source(landing_zone('orders', pattern='*.csv')) | replace(ref('a.argument'), 'x') }}
 {# ref('a.comment') #}{% raw %}{{ ref('a.raw') }}{% endraw %} ref('a.text') {{ landing_zone('orders') }}
 """
-    found = read_declarations(source, where=WHERE)
+    found = read_declarations(source, where=WHERE, questions=QUESTIONS)
     assert {call.name: call.line for call in found.refs} == {
         "a.macro": 1,
         "a.untaken": 2,
@@ -57,7 +57,7 @@ def test_tables_and_zones_are_found_in_every_corner_and_named_once() -> None:
 )
 def test_a_computed_name_is_refused_at_its_line(source: str) -> None:
     with pytest.raises(BadPipeline, match="computed") as caught:
-        read_declarations(source, where=WHERE)
+        read_declarations(source, where=WHERE, questions=QUESTIONS)
     assert caught.value.line == 2
     assert (
         "rite the name as a plain string, so that the graph is known before anything runs"
@@ -106,7 +106,7 @@ def test_a_computed_name_is_refused_at_its_line(source: str) -> None:
 )
 def test_what_is_wrong_is_shown_with_its_line(source: str, what: str, next: str) -> None:
     with pytest.raises(BadPipeline) as caught:
-        read_declarations(f"SELECT 1\n{source}", where=WHERE)
+        read_declarations(f"SELECT 1\n{source}", where=WHERE, questions=QUESTIONS)
     error = caught.value
     assert what in error.what
     assert next in error.next
@@ -150,7 +150,7 @@ def test_what_is_wrong_is_shown_with_its_line(source: str, what: str, next: str)
     ],
 )
 def test_only_text_our_words_and_conditions_are_simple(source: str, simple: bool) -> None:
-    assert read_declarations(source, where=WHERE).simple is simple
+    assert read_declarations(source, where=WHERE, questions=QUESTIONS).simple is simple
 
 
 def test_reading_annotations_and_importing_the_room_does_not_load_jinja() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lakebed.errors import BadPipeline
 from lakebed.templates import read_declarations, render
 from lakebed.templates.child import respond
-from tests.templates.examples import FIRST_RUN, SEED, WHERE, values
+from tests.templates.examples import FIRST_RUN, QUESTIONS, SEED, WHERE, values
 
 
 def text(source: str, **changes: Any) -> str:
@@ -275,7 +275,7 @@ PIECES = [
 def test_simple_templates_give_what_jinja_gives_line_by_line(source: str) -> None:
     given_values = values(vars={"country": "DE", "limit": 5, "lines": "c\nd"})
     try:
-        assert read_declarations(source, where=WHERE).simple
+        assert read_declarations(source, where=WHERE, questions=QUESTIONS).simple
     except BadPipeline:
         return
     ours = render(source, given_values, where=WHERE)

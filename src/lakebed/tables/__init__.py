@@ -91,11 +91,12 @@ from lakebed.tables.merging.owned_columns import (
 from lakebed.tables.merging.strategies import (
     ALIASES,
     STRATEGIES,
+    TEMPLATE_WORDS,
     OverwriteWhere,
     ReplaceBatch,
     ReplaceRange,
-    Scd2,
     Strategy,
+    template_answers,
 )
 from lakebed.tables.moved_lake import MovedTables, former_root, require_relocated, table_folder
 from lakebed.tables.operations.alters import altered_event, settle_alters
@@ -128,6 +129,7 @@ __all__ = [
     "ALIASES",
     "COMMIT_RETRIES",
     "STRATEGIES",
+    "TEMPLATE_WORDS",
     "USED_MARKER",
     "Arrangement",
     "ArrangementChange",
@@ -150,7 +152,6 @@ __all__ = [
     "ReplaceBatch",
     "ReplaceRange",
     "Rollback",
-    "Scd2",
     "SchemaChange",
     "SchemaPolicy",
     "Settlement",
@@ -241,6 +242,7 @@ __all__ = [
     "string_literal",
     "table_folder",
     "table_history",
+    "template_answers",
     "tie_check_query",
     "time_literal",
     "violations",

@@ -7,10 +7,9 @@ from lakebed.templates.declarations import Declarations, TemplateRead, read_decl
 from lakebed.templates.literal import escaped, literal
 from lakebed.templates.render import Rendered, TemplateValues, render
 from lakebed.templates.sql_value import STAND_IN, SqlValue, sql_value
-from lakebed.templates.template_names import ALLOWED, RANGE
+from lakebed.templates.template_names import RANGE
 
 __all__ = [
-    "ALLOWED",
     "RANGE",
     "STAND_IN",
     "Annotation",

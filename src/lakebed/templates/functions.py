@@ -7,7 +7,7 @@ from jinja2 import StrictUndefined, TemplateRuntimeError, Undefined
 
 from lakebed.errors import near, suggestion
 from lakebed.templates.literal import literal, mask_escapes, reserved_character
-from lakebed.templates.template_names import RANGE, STRATEGY_TESTS
+from lakebed.templates.template_names import RANGE
 
 JsonValues = Mapping[str, Any]  # TemplateValues as JSON
 _NONE_GIVEN = object()
@@ -68,13 +68,12 @@ class _Settings(dict[str, Any]):
 
 def bindings(values: JsonValues) -> dict[str, Any]:
     """All functions and values of a template, for one run."""
-    strategy = values["strategy"]
     return {
         "ref": _reader_of_tables(values["refs"]),
         "landing_zone": _reader_of_zones(values["zones"]),
         "var": _reader_of_vars(values["vars"]),
         "is_incremental": lambda: values["is_incremental"],
-        **{word: _equals(strategy, meant) for word, meant in STRATEGY_TESTS.items()},
+        **{word: _answering(answer) for word, answer in values["answers"].items()},
         "this": _present("this", values["this"], "the table does not exist yet"),
         "watermark": _watermark("watermark", values["watermark"]),
         "watermark_value": _watermark("watermark_value", values["watermark_value"], mask_escapes),
@@ -106,8 +105,8 @@ def is_none(value: object) -> bool:
     return value is None or isinstance(value, WordWithoutValue)
 
 
-def _equals(strategy: str, meant: str) -> Callable[[], bool]:
-    return lambda: strategy == meant
+def _answering(answer: bool) -> Callable[[], bool]:
+    return lambda: answer
 
 
 def _present(word: str, value: str | None, why: str) -> object:

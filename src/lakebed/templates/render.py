@@ -10,7 +10,8 @@ from typing import Any
 class TemplateValues:
     """Everything a template can see in one run: plain data, decided beforehand.
 
-    `refs` are by name as written; `zones` by name and pattern. `this`, `watermark` (a typed SQL
+    `refs` are by name as written; `zones` by name and pattern; `answers` by the question about the
+    strategy. `this`, `watermark` (a typed SQL
     literal) and `watermark_value` (text, not yet escaped) are None until the table has rows to
     compare with. `batch_start` and `batch_end` (typed literals) are None unless a backfill gives a
     range. A value of `vars` is inserted as text; `|literal` makes it an SQL literal.
@@ -20,7 +21,7 @@ class TemplateValues:
     zones: Mapping[tuple[str, str | None], str]
     this: str | None
     is_incremental: bool
-    strategy: str
+    answers: Mapping[str, bool]
     watermark_value: str | None
     watermark: str | None
     run_started_at: str
@@ -74,12 +75,13 @@ def render(source: str, values: TemplateValues, *, where: str) -> Rendered:
     from lakebed.templates.render_buffer import TooLong
     from lakebed.templates.render_confined import render_confined
     from lakebed.templates.render_simple import render_simple
+    from lakebed.templates.template_names import Words
     from lakebed.templates.walk import declarations_of
 
     file = SourceText(source, where)
     with refuse_deep_nesting(file):
         tree = parse(file)
-        if not declarations_of(tree, file).simple:
+        if not declarations_of(tree, file, Words(values.answers)).simple:
             return render_confined(file, values.as_json())
         try:
             page = render_simple(tree, bindings(json.loads(values.as_json())), file)

@@ -15,7 +15,7 @@ from jinja2 import TemplateRuntimeError, Undefined, nodes
 from lakebed.errors.source_text import SourceText
 from lakebed.templates.functions import is_none, literal_filter, output_text
 from lakebed.templates.render_buffer import RenderBuffer
-from lakebed.templates.template_names import FUNCTIONS, VALUES
+from lakebed.templates.template_names import Words
 
 _COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "eq": operator.eq,
@@ -34,12 +34,14 @@ _TESTS: Mapping[str, Callable[[object], bool]] = {
 }
 
 
-def is_simple(node: nodes.Node) -> bool:
+def is_simple(node: nodes.Node, words: Words) -> bool:
     """Whether `render_simple` can render a tree."""
-    return _has_simple_shape(node) and all(is_simple(child) for child in node.iter_child_nodes())
+    return _has_simple_shape(node, words) and all(
+        is_simple(child, words) for child in node.iter_child_nodes()
+    )
 
 
-def _has_simple_shape(node: nodes.Node) -> bool:
+def _has_simple_shape(node: nodes.Node, words: Words) -> bool:
     match node:
         case (
             nodes.Template()
@@ -57,7 +59,7 @@ def _has_simple_shape(node: nodes.Node) -> bool:
         case nodes.List() | nodes.Tuple():
             return all(isinstance(item, nodes.Const) for item in node.items)
         case nodes.Name():
-            return node.name in VALUES or node.name in FUNCTIONS or node.name == "config"
+            return node.name in words.ours
         case nodes.Filter() | nodes.Test():
             bare = node.node is not None and not (
                 node.args or node.kwargs or node.dyn_args or node.dyn_kwargs

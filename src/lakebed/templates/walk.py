@@ -9,27 +9,27 @@ from lakebed.errors.source_text import SourceText
 from lakebed.templates.declarations import Declarations, TemplateRead
 from lakebed.templates.parse import grammar
 from lakebed.templates.render_simple import is_simple
-from lakebed.templates.template_names import ALLOWED, FUNCTIONS, OURS, QUESTIONS, READS, VALUES
+from lakebed.templates.template_names import READS, VALUES, Words
 
 
-def declarations_of(tree: nodes.Template, file: SourceText) -> Declarations:
+def declarations_of(tree: nodes.Template, file: SourceText, words: Words) -> Declarations:
     """Every table, zone and name in the tree, each checked."""
     found = tuple(_every(tree))
-    own = _own_names(found, file)
+    own = _own_names(found, file, words)
     calls = [
         node for node in found if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name)
     ]
     called = {id(call.node) for call in calls}
     for node in found:
-        _check(node, file, own=own, called=called)
+        _check(node, file, words, own=own, called=called)
     for call in calls:
-        _check_arguments(call, file)
+        _check_arguments(call, file, words)
     reads = [(_callee(call), _read(call, file)) for call in calls if _callee(call) in READS]
     return Declarations(
         refs=_first_uses(read for word, read in reads if word == "ref"),
         zones=_first_uses(read for word, read in reads if word == "landing_zone"),
         names=frozenset(node.name for node in found if isinstance(node, nodes.Name)) - own,
-        simple=is_simple(tree),
+        simple=is_simple(tree, words),
     )
 
 
@@ -42,14 +42,14 @@ def _every(tree: nodes.Node) -> Iterator[nodes.Node]:
         waiting.extend(reversed(list(node.iter_child_nodes())))
 
 
-def _own_names(found: tuple[nodes.Node, ...], file: SourceText) -> set[str]:
+def _own_names(found: tuple[nodes.Node, ...], file: SourceText, words: Words) -> set[str]:
     """The names that the template defines with set, for, with or macro."""
     own = {
         node.name: node.lineno
         for node in found
         if isinstance(node, nodes.Macro) or (isinstance(node, nodes.Name) and node.ctx != "load")
     }
-    for name in own.keys() & OURS:
+    for name in own.keys() & words.ours:
         raise file.error(
             f"{name!r} is a name of Lakebed and cannot be set.",
             line=own[name],
@@ -58,7 +58,9 @@ def _own_names(found: tuple[nodes.Node, ...], file: SourceText) -> set[str]:
     return set(own)
 
 
-def _check(node: nodes.Node, file: SourceText, *, own: set[str], called: set[int]) -> None:
+def _check(
+    node: nodes.Node, file: SourceText, words: Words, *, own: set[str], called: set[int]
+) -> None:
     match node:
         case nodes.Include() | nodes.Import() | nodes.FromImport() | nodes.Extends():
             raise file.error(
@@ -67,7 +69,7 @@ def _check(node: nodes.Node, file: SourceText, *, own: set[str], called: set[int
                 next="Read another pipeline's table with ref('layer.table').",
             )
         case nodes.Name() if node.name not in own:
-            _check_word(node, file, called=id(node) in called)
+            _check_word(node, file, words, called=id(node) in called)
         case nodes.Filter():
             _check_known("filter", node, grammar().filters, file)
         case nodes.Test():
@@ -85,15 +87,15 @@ def _check_known(
         )
 
 
-def _check_word(node: nodes.Name, file: SourceText, *, called: bool) -> None:
-    _check_known("word", node, ALLOWED, file)
+def _check_word(node: nodes.Name, file: SourceText, words: Words, *, called: bool) -> None:
+    _check_known("word", node, words.allowed, file)
     if node.name == "config" and called:
         raise file.error(
             "config holds the settings and cannot be called.",
             line=node.lineno,
             next="Settings are given by annotations (-- @key: value) or in config.yaml.",
         )
-    if node.name in FUNCTIONS and not called:
+    if node.name in words.functions and not called:
         # `{% if is_incremental %}` would always be true, and a `ref` under another name would hide
         # what is read.
         raise file.error(
@@ -113,7 +115,7 @@ def _callee(call: nodes.Call) -> str:
     return call.node.name if isinstance(call.node, nodes.Name) else ""
 
 
-def _check_arguments(call: nodes.Call, file: SourceText) -> None:
+def _check_arguments(call: nodes.Call, file: SourceText, words: Words) -> None:
     word, options = _callee(call), {pair.key for pair in call.kwargs}
     given = len(call.args) + len(options)
     if word == "var" and not (call.args and given <= 2 and options <= {"default"}):
@@ -122,7 +124,7 @@ def _check_arguments(call: nodes.Call, file: SourceText) -> None:
             line=call.lineno,
             next="Write var('name') or var('name', 1).",
         )
-    if word in QUESTIONS and (given or call.dyn_args or call.dyn_kwargs):
+    if word in words.questions and (given or call.dyn_args or call.dyn_kwargs):
         raise file.error(f"{word} takes nothing.", line=call.lineno, next=f"Write {word}().")
 
 

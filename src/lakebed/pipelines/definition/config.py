@@ -253,7 +253,7 @@ class PipelineConfig(BaseModel):
             return self.on_schema_change
         if self.source:
             return "append"
-        return "sync" if self.merge_strategy == "full_refresh" else "fail"
+        return "sync" if STRATEGIES[self.merge_strategy].rebuilds_all else "fail"
 
     def retry_delay(self, attempt: int) -> float:
         """Seconds to wait after the attempt with this number, from 1 on."""

@@ -22,7 +22,7 @@ from lakebed.pipelines.definition.config import PipelineConfig, build_strategy
 from lakebed.pipelines.definition.source_config import LAYOUTS
 from lakebed.quality import ColumnSpec
 from lakebed.settings import Document, TableCare, reason
-from lakebed.tables import Strategy, rename_conflict
+from lakebed.tables import STRATEGIES, Strategy, rename_conflict
 from lakebed.templates import Annotation
 from lakebed.types import is_storable, read_table_type, stored_type
 
@@ -54,8 +54,9 @@ def configure(
     config, batches = _with_source(config, origin)
     _require_clear_renames(config, origin)
     _require_complete_contract(config, origin)
-    if config.one_file_a_run and config.merge_strategy == "full_refresh":
-        what = "one_file_a_run is set, but full_refresh would keep only the rows of the last file."
+    if config.one_file_a_run and STRATEGIES[config.merge_strategy].rebuilds_all:
+        strategy = config.merge_strategy
+        what = f"one_file_a_run is set, but {strategy} would keep only the rows of the last file."
         raise origin.refuse("one_file_a_run", what, next="Remove it, or choose another strategy.")
     try:
         return Configured(config, build_strategy(config), batches)

@@ -13,7 +13,8 @@ from lakebed.pipelines.definition.spec import Kind, PipelineSpec, Style, ZoneRef
 from lakebed.ports import Files
 from lakebed.quality import Gate, column_gates, read_gate
 from lakebed.settings import DATA, Document
-from lakebed.templates import TemplateRead, read_annotations, read_declarations
+from lakebed.tables import TEMPLATE_WORDS
+from lakebed.templates import Declarations, TemplateRead, read_annotations, read_declarations
 
 _CONFIG = "config.yaml"
 _CODE: dict[str, Kind] = {"pipeline.sql": "sql", "pipeline.py": "python"}
@@ -119,7 +120,7 @@ def read_pipeline(
     _require_one_source(configured, kind, folder, contents)
     gates = _gates(folder, contents, configured)
     style, reads, zones, names = _reads(kind, source, where)
-    asked = ((read_declarations(gate.source, where=gate.where).refs, gate.where) for gate in gates)
+    asked = ((_declarations(gate.source, gate.where).refs, gate.where) for gate in gates)
     gate_refs = tuple(
         ref for calls, there in asked for ref in refs_of(calls, there, namespace, known)
     )
@@ -216,8 +217,12 @@ def _reads(
     if kind == "python":
         code = read_python_inputs(source, where=where)
         return code.style, code.refs, code.zones, code.names | {"watermark"}
-    template = read_declarations(source, where=where)
+    template = _declarations(source, where)
     return "sql", template.refs, template.zones, template.names
+
+
+def _declarations(template: str, where: str) -> Declarations:
+    return read_declarations(template, where=where, questions=TEMPLATE_WORDS)
 
 
 def _zone(call: TemplateRead, *, where: str, namespace: str) -> ZoneRef:

@@ -11,6 +11,7 @@ from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.compile import zone_view
 from lakebed.ports import RunRecord
 from lakebed.sql import ColumnSource, check_query, column_lineage
+from lakebed.tables import template_answers
 from lakebed.templates import RANGE, STAND_IN, TemplateValues, render
 
 Specs = Mapping[TableName, PipelineSpec]
@@ -163,7 +164,7 @@ def unpinned(spec: PipelineSpec, vars: Mapping[str, Any]) -> TemplateValues:
         },
         this=spec.table.spark,
         is_incremental=False,
-        strategy=spec.config.merge_strategy,
+        answers=template_answers(spec.config.merge_strategy),
         watermark_value=None,
         watermark=None,
         run_started_at=datetime.now(UTC).isoformat(" "),

@@ -15,7 +15,7 @@ from lakebed.pipelines.planning.pin_inputs import Specs, UnpublishedInput
 from lakebed.pipelines.planning.pins import Pins, TargetTable
 from lakebed.quality import Gate
 from lakebed.sql import CheckedQuery, check_query, refuse_bare_count
-from lakebed.tables import at_snapshot, projection
+from lakebed.tables import at_snapshot, projection, template_answers
 from lakebed.templates import Rendered, SqlValue, TemplateValues, render
 
 
@@ -167,7 +167,7 @@ def _values(
         },
         this=this,
         is_incremental=incremental,
-        strategy=spec.config.merge_strategy,
+        answers=template_answers(spec.config.merge_strategy),
         watermark_value=mark.text if mark else None,
         watermark=mark.literal if mark else None,
         run_started_at=context.started_at.isoformat(" "),

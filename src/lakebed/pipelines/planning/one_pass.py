@@ -10,9 +10,9 @@ def checks_while_writing(context: TemplateContext, plan: RunPlan) -> bool:
     """Whether one job reads every row of the run's only zone, and all that comes before it can be
     taken back: then bad files may be found by that job.
 
-    `overwrite_where` reads its rows before it writes them, and Python code may read what it likes.
+    Some strategies read their rows before they write them, and Python code may read what it likes.
     """
-    if context.spec.kind != "sql" or context.spec.strategy.strategy == "overwrite_where":
+    if context.spec.kind != "sql" or not context.spec.strategy.allows_one_pass:
         return False
     if len(context.pins.landing) != 1 or not any(isinstance(one, Write) for one in plan.prepare):
         return False

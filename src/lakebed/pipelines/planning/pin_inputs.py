@@ -85,7 +85,7 @@ def _pin_files(
     require_known_zones(empty, services)
     replayed = full_refresh or target.absent
     batches: tuple[Batch, ...] = ()
-    if replayed and spec.strategy.strategy != "full_refresh":
+    if replayed and not spec.strategy.rebuilds_all:
         each_file = bool(spec.config.one_file_a_run)
         batches = batches_of(landing, record=services.records.run, each_file=each_file)
     require_separate_extracts(spec, landing, batches)
@@ -207,7 +207,7 @@ def _require_no_lost_history(spec: PipelineSpec) -> None:
     be rebuilt from them.
     """
     inputs = sorted({str(ref.table) for ref in spec.refs if ref.table != spec.table})
-    if inputs and spec.strategy.own_columns:
+    if inputs and spec.strategy.history:
         raise UsageError(
             f"a full refresh would lose history: {spec.strategy.strategy} records earlier versions"
             f" of {', '.join(inputs)}, which cannot be read again.",

@@ -39,7 +39,7 @@ def pin_zones(
         for ref in spec.zones
     ]
     ledger = services.records.ledger(spec.table) if spec.zones else ()
-    whole = spec.strategy.strategy == "full_refresh"
+    whole = spec.strategy.rebuilds_all
     pinned: dict[ZoneKey, ZonePin] = {}
     for zone in zones:
         ref, taken = zone.ref, _taken(zone.ref, ledger, last=whole)
@@ -58,8 +58,8 @@ def pin_zones(
     gone = [path for pin in pinned.values() for path in pin.gone]
     if gone and not whole and not (full_refresh and absent):
         raise _files_gone_error(spec.table, gone, absent=absent)
-    if spec.strategy.strategy == "append_only":
-        _require_no_refused(spec.table, pinned)
+    if spec.strategy.adds_replaced_files:
+        _require_no_refused(spec, pinned)
     return pinned
 
 
@@ -181,13 +181,14 @@ class _Zone:
         return tuple(file for path, file in there.items() if path not in held)
 
 
-def _require_no_refused(table: TableName, pinned: Mapping[ZoneKey, ZonePin]) -> None:
+def _require_no_refused(spec: PipelineSpec, pinned: Mapping[ZoneKey, ZonePin]) -> None:
     """Raise if rows of a former version of a file would stay beside those of the new one."""
+    table = spec.table
     for (zone, _), pin in pinned.items():
         if pin.replaced and pin.replaced_rule == "refuse":
             raise BadFiles(
                 f"{_listed(pin.replaced)} replaced after the table had read the former version;"
-                " append_only would add the new rows to the old ones.",
+                f" {spec.strategy.strategy} would add the new rows to the old ones.",
                 where=f"{zone} for {table}",
                 safe="Nothing was published, and no file was moved.",
                 next=(

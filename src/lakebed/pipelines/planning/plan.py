@@ -38,7 +38,7 @@ from lakebed.pipelines.planning.steps import (
     Write,
 )
 from lakebed.sql import ChangeStatement
-from lakebed.tables import Strategy, arrangement_of, inverse_renames, plan_arrangement
+from lakebed.tables import arrangement_of, inverse_renames, plan_arrangement
 from lakebed.work import Plan
 
 
@@ -62,7 +62,7 @@ def plan_run(
         return RunPlan(table=spec.table, run_id=pins.run_id, reason=decision.reason)
     if spec.is_view:
         return _plan_view(spec, pins, decision.reason)
-    staged, after = is_staged(spec.strategy), layout_steps(spec, target, rows=layouts)
+    staged, after = spec.strategy.staged, layout_steps(spec, target, rows=layouts)
     plan = _plan_table(spec, pins, target, staged=staged, reason=decision.reason, layouts=after)
     return replace(plan, warnings=run_warnings(spec, pins))
 
@@ -208,15 +208,3 @@ def _calculation(spec: PipelineSpec, pins: Pins) -> tuple[RunStep, ...]:
 
 def _opening(pins: Pins) -> Iterator[OpenZone]:
     return (OpenZone(zone, pattern, pin.files) for (zone, pattern), pin in pins.landing.items())
-
-
-def is_staged(strategy: Strategy) -> bool:
-    """Whether the result is computed into a hidden table first: wherever a MERGE would read it more
-    than once.
-    """
-    return strategy.strategy not in {
-        "full_refresh",
-        "overwrite_where",
-        "replace_batch",
-        "append_only",
-    }

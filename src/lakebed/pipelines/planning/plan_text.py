@@ -39,18 +39,6 @@ _POLICIES = {
     "append": "add new columns",
     "sync": "make the table's columns those of the result",
 }
-_STRATEGIES = {
-    "full_refresh": "replace all rows",
-    "overwrite_where": "replace the rows that match the condition",
-    "replace_batch": "replace the rows of the batch",
-    "replace_range": "replace the rows of the range",
-    "incremental": "insert new keys and update existing ones",
-    "append_only": "add the rows",
-    "delete_insert": "replace all rows of the arriving keys",
-    "scd2": "close rows that changed and open their new versions",
-    "snapshot": "replace the partitions that arrive",
-    "soft_delete": "write the arriving keys and mark the absent ones",
-}
 
 
 def plan_strategy(plan: RunPlan) -> str:
@@ -109,9 +97,9 @@ def step_text(step: RunStep) -> str:  # noqa: C901 - one case per step
         case OpenBranch(_, branch, _):
             return f"open the branch {branch}"
         case Write(_, _, True):
-            return _STRATEGIES["full_refresh"]
+            return "replace all rows"
         case Write(_, strategy):
-            return f"write by {strategy.strategy}: {_STRATEGIES[strategy.strategy]}{_by(strategy)}"
+            return f"write by {strategy.strategy}: {strategy.sentence}{_by(strategy)}"
         case Execute(_, statement):
             return f"run the {statement.kind.upper()} on the branch"
         case DropStage():
@@ -182,6 +170,5 @@ def _arrangement(change: ArrangementChange) -> str:
 
 
 def _by(strategy: Strategy) -> str:
-    if strategy.strategy == "snapshot":
-        return f" (by {strategy.partition_column})"
-    return f" (by {', '.join(strategy.keys)})" if strategy.keys else ""
+    columns = (strategy.partition,) if strategy.partition else strategy.keys
+    return f" (by {', '.join(columns)})" if columns else ""

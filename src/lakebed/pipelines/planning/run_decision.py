@@ -28,11 +28,7 @@ def decide_run(spec: PipelineSpec, pins: Pins, target: TargetTable) -> RunDecisi
     listed = ", ".join(sorted(str(zone) for zone, _ in pins.landing))
     new = sum(pin.new for pin in pins.landing.values())
     gone = [path for pin in pins.landing.values() for path in pin.gone]
-    changed = (
-        spec.strategy.strategy == "full_refresh"
-        and not target.absent
-        and _change(spec, pins, target, gone)
-    )
+    changed = spec.strategy.rebuilds_all and not target.absent and _change(spec, pins, target, gone)
     if not any(pin.files for pin in pins.landing.values()) and not (changed and gone):
         return RunDecision(
             should_run=False, reason=f"no file is waiting in {listed}{_archived(pins, target)}"
@@ -66,10 +62,9 @@ def run_warnings(spec: PipelineSpec, pins: Pins) -> tuple[str, ...]:
     """What to look at although the run may succeed: rows that stay although their file was
     replaced, and rows that go because their file has gone.
     """
-    appended = spec.strategy.strategy == "append_only"
     warnings: list[str] = []
     for (zone, _), pin in pins.landing.items():
-        if appended and pin.replaced_rule == "append_and_warn":
+        if spec.strategy.adds_replaced_files and pin.replaced_rule == "append_and_warn":
             warnings += (_replaced_warning(path, zone) for path in pin.replaced)
         warnings += (f"{path} is gone, and so are its rows" for path in pin.gone)
     more = f"and {len(warnings) - _SHOWN:,} more files"

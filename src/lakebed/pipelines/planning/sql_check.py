@@ -55,11 +55,7 @@ def columns_after(context: TemplateContext, query: CheckedQuery | None) -> tuple
 
 def added_columns(spec: PipelineSpec) -> tuple[str, ...]:
     """The columns that the strategy adds to those of the query."""
-    config = spec.config
-    return {
-        "scd2": (config.scd_valid_from, config.scd_valid_to),
-        "soft_delete": ("_deleted_at",),
-    }.get(config.merge_strategy, ())
+    return tuple(name for name, _ in spec.strategy.own_columns)
 
 
 def columns_ahead(

@@ -30,7 +30,7 @@ from lakebed.pipelines.running.builds.build_request import Build
 from lakebed.pipelines.running.heal import heal, undo_failed_run
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import RunRecord
-from lakebed.tables import HeldLease, Scd2, apply_renames, inverse_renames
+from lakebed.tables import HeldLease, apply_renames, inverse_renames
 from lakebed.templates import SqlValue
 
 NOTHING_BUILT: Mapping[TableName, UnpublishedInput] = {}
@@ -93,14 +93,11 @@ def _moment(now: datetime, context: TemplateContext, services: RunServices) -> d
     """The time that the run writes: later than any in the table's history, because clocks can go
     back and its periods must not.
     """
-    strategy, target, base = (
-        context.spec.strategy,
-        context.target,
-        context.target.base(context.pins.ref),
-    )
-    if not isinstance(strategy, Scd2) or target.metadata is None or base is None:
+    valid_from, target = context.spec.strategy.valid_from, context.target
+    base = target.base(context.pins.ref)
+    if valid_from is None or target.metadata is None or base is None:
         return now
-    (since,) = apply_renames((strategy.scd_valid_from,), inverse_renames(target.renames))
+    (since,) = apply_renames((valid_from,), inverse_renames(target.renames))
     known = [target.metadata.updated_at]
     if since in {column.name for column in target.metadata.columns}:
         newest = services.placement.catalog.newest_value(target.table, snapshot=base, column=since)

@@ -53,8 +53,8 @@ def manual_spec(
     }
     if manner.partition_by:
         given["partition_by"] = manner.partition_by
-    if pipeline and pipeline.strategy.strategy == given["merge_strategy"]:
-        given |= {name: value for name, value in pipeline.strategy if name.startswith("scd_valid")}
+    if pipeline and type(pipeline.strategy) is STRATEGIES[given["merge_strategy"]]:
+        given |= pipeline.strategy.own_settings
     if pipeline and pipeline.config.contract:
         given |= {"contract": True, "columns": pipeline.config.columns}
     config, strategy = _configured(given)
@@ -79,7 +79,7 @@ def manual_spec(
 
 
 def _overwrite_where(where: str, strategy: Strategy) -> Strategy:
-    if strategy.strategy != "full_refresh":
+    if not strategy.rebuilds_all:
         raise UsageError(
             f"a write with mode {strategy.strategy}: where: only mode overwrite takes a condition.",
             next="Leave where out, or set mode to overwrite.",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from lakebed.names import spark_identifier
 from lakebed.ports import Field
 from lakebed.tables.merging.merge import newest_rows
-from lakebed.tables.merging.strategies import Scd2, Strategy
+from lakebed.tables.merging.strategies import Strategy
 
 
 def first_batch_rows(
@@ -15,9 +15,8 @@ def first_batch_rows(
     refreshes.
     """
     rows = newest_rows(strategy, staged=staged, columns=columns, repeats=repeats)
-    since = strategy.scd_valid_from if isinstance(strategy, Scd2) else None
     own = (
-        f"{now if name == since else 'NULL'} AS {spark_identifier(name)}"
+        f"{now if name == strategy.valid_from else 'NULL'} AS {spark_identifier(name)}"
         for name, _ in strategy.own_columns
     )
     return f"SELECT {', '.join(['*', *own])} FROM ({rows})"

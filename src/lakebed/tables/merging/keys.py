@@ -12,13 +12,7 @@ from lakebed.names import spark_identifier
 from lakebed.ports import Field
 from lakebed.ports import Snapshot as TableSnapshot
 from lakebed.tables.merging.row_equality import comparable, find_column, holds_map, other_columns
-from lakebed.tables.merging.strategies import (
-    Incremental,
-    InsertOverwrite,
-    Scd2,
-    SoftDelete,
-    Strategy,
-)
+from lakebed.tables.merging.strategies import Strategy
 
 EXAMPLES = 5
 TABLE_UNCHANGED = "The table is unchanged."
@@ -43,11 +37,10 @@ def require_strategy_columns(strategy: Strategy, columns: Sequence[Field], *, ta
     """Raise for a result without the columns that its strategy needs, or with columns that the
     strategy adds.
     """
-    partition = strategy.partition_column if isinstance(strategy, InsertOverwrite) else None
     wanted = {
         "unique_key": strategy.keys,
         "watermark_column": (strategy.order,),
-        "partition_column": (partition,),
+        "partition_column": (strategy.partition,),
     }
     for setting, name in (
         (setting, name) for setting, names in wanted.items() for name in names if name
@@ -177,12 +170,12 @@ def row_counts(
     if f"{_MERGED}inserted" not in summary:
         return {word: int(summary.get(key, 0)) for word, key in _WRITTEN.items()} | superseded
     done = merge_counts(strategy, summary)
-    if distinct_keys is None or not met or len(done) < len(_words(strategy)):
+    if distinct_keys is None or not met or len(done) < len(strategy.merge_metrics):
         return done | superseded
     late = {"late": met["late"]} if strategy.order else {}
     known = distinct_keys - done["inserted"] - met["late"]
-    if isinstance(strategy, Scd2):
-        reopened = met["gone"] if strategy.scd_close_absent else 0
+    if strategy.valid_to:
+        reopened = met["gone"] if strategy.absence_matters else 0
         return done | {"unchanged": known + reopened} | late | superseded
     return (
         done | {"updated": known} | late | superseded
@@ -193,7 +186,8 @@ def merge_counts(strategy: Strategy, summary: Mapping[str, str]) -> dict[str, in
     """The rows that a MERGE changed, by the summary of its snapshot; unknown counts are left
     out.
     """
-    counted = {word: int(summary.get(_MERGED + key, -1)) for word, key in _words(strategy).items()}
+    metrics = strategy.merge_metrics
+    counted = {word: int(summary.get(_MERGED + key, -1)) for word, key in metrics.items()}
     # Spark writes -1 where it does not know
     return {word: count for word, count in counted.items() if count >= 0}
 
@@ -216,18 +210,6 @@ def statement_counts(kind: str, made: TableSnapshot, *, before: int) -> dict[str
 
 def _refused(table: str, what: str, next: str) -> BadBatch:
     return BadBatch(what, where=table, safe=TABLE_UNCHANGED, next=next)
-
-
-def _words(strategy: Strategy) -> dict[str, str]:
-    if isinstance(strategy, SoftDelete):
-        return {
-            "inserted": "inserted",
-            "updated": "matched-updated",
-            "deleted": "not-matched-by-source-updated",
-        }
-    if isinstance(strategy, Incremental | Scd2):
-        return {"inserted": "inserted", "updated": "matched-updated"}
-    return {"inserted": "inserted", "deleted": "deleted"}
 
 
 def _sentence(kind: str, count: int, strategy: Strategy, named: str) -> str:

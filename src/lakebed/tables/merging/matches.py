@@ -8,7 +8,7 @@ from typing import Any
 from lakebed.errors import BadBatch
 from lakebed.names import spark_identifier
 from lakebed.tables.merging.merge import is_late, same_key
-from lakebed.tables.merging.strategies import Incremental, Scd2, SoftDelete, Strategy
+from lakebed.tables.merging.strategies import Incremental, SoftDelete, Strategy
 
 EXAMPLES = 5
 
@@ -68,7 +68,7 @@ def refuse_duplicate_keys(
     update.
     """
     named = ", ".join(f"{example['example']} ({example['rows']}×)" for example in examples)
-    which = "open versions" if isinstance(strategy, Scd2) else "rows"
+    which = "open versions" if strategy.valid_to else "rows"
     raise BadBatch(
         f"{count} arriving {'key occurs' if count == 1 else 'keys occur'} in several {which} of the"
         f" table already ({', '.join(strategy.keys)}): {named}. {strategy.strategy} keeps one.",
@@ -90,11 +90,7 @@ def _met(strategy: Strategy, target: str, staged: str, *, repeats: bool) -> str:
     arriving = f"SELECT {', '.join(filter(None, (keys, newest)))} FROM {staged}"
     if order and repeats:
         arriving = f"SELECT {keys}, max({newest}) AS {newest} FROM {staged} GROUP BY {keys}"
-    is_open = (
-        f"t.{spark_identifier(strategy.scd_valid_to)} IS NULL"
-        if isinstance(strategy, Scd2)
-        else "TRUE"
-    )
+    is_open = f"t.{spark_identifier(strategy.valid_to)} IS NULL" if strategy.valid_to else "TRUE"
     asked = (
         same_key(strategy.keys) if order else f"{same_key(strategy.keys)} AND {is_open}"
     )  # closed versions may be newer

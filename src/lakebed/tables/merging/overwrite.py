@@ -13,7 +13,6 @@ from lakebed.names import spark_identifier
 from lakebed.ports import Field
 from lakebed.tables.merging.merge import same_key
 from lakebed.tables.merging.row_equality import comparable, free_name
-from lakebed.tables.merging.strategies import ReplaceRange
 
 EXAMPLES = 5
 _LONGEST = 200  # characters of a condition or an example
@@ -87,30 +86,30 @@ def _outside(where: str) -> str:
     return f"NOT coalesce((\n{where}\n), FALSE)"
 
 
-def keys_elsewhere_query(strategy: ReplaceRange, *, target: str, staged: str) -> str:
+def keys_elsewhere_query(keys: Sequence[str], *, where: str, target: str, staged: str) -> str:
     """A query for some arriving keys that rows of the table outside of the range have: `example`
     (the key as JSON), and in how many `rows`.
     """
-    keys = ", ".join(map(spark_identifier, strategy.keys))
+    listed = ", ".join(map(spark_identifier, keys))
     return (
-        f"SELECT to_json(struct({keys})) AS example, count(*) AS rows FROM (SELECT {keys} FROM"
-        f" {target} WHERE {_outside(strategy.where)}) t\nLEFT SEMI JOIN {staged} s ON"
-        f" {same_key(strategy.keys)} GROUP BY {keys} ORDER BY rows DESC, example LIMIT {EXAMPLES}"
+        f"SELECT to_json(struct({listed})) AS example, count(*) AS rows FROM (SELECT {listed} FROM"
+        f" {target} WHERE {_outside(where)}) t\nLEFT SEMI JOIN {staged} s ON"
+        f" {same_key(keys)} GROUP BY {listed} ORDER BY rows DESC, example LIMIT {EXAMPLES}"
     )
 
 
 def refuse_keys_elsewhere(
-    strategy: ReplaceRange, examples: Sequence[Mapping[str, Any]], *, table: str
+    keys: Sequence[str], examples: Sequence[Mapping[str, Any]], *, column: str, table: str
 ) -> None:
     """Raise for arriving keys that the table has outside of the range, naming some of them."""
     shown = ", ".join(_short(one["example"]) for one in examples)
     raise BadBatch(
-        f"the range brings keys ({', '.join(strategy.keys)}) that rows of the table outside of it"
+        f"the range brings keys ({', '.join(keys)}) that rows of the table outside of it"
         f" have, too: {shown}.",
         where=table,
         safe="The table is unchanged.",
         next=(
-            f"Backfill over a column that never changes for a key, unlike {strategy.column}: set"
+            f"Backfill over a column that never changes for a key, unlike {column}: set"
             " batch_column; or rebuild the table (--full-refresh)."
         ),
     )

@@ -3,101 +3,76 @@
 Each strategy is a type with its own options, so that no invalid mix can be configured.
 """
 
+from types import MappingProxyType
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from lakebed.tables.merging.merge_strategy import MergeStrategy
 
 Keys = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
-class _Strategy(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The columns that must exist and not be NULL in every row of a batch."""
-        return ()
-
-    @property
-    def order(self) -> str | None:
-        """The column that says which of two rows of a key is newer."""
-        return None
-
-    @property
-    def one_row_per_key(self) -> bool:
-        """Whether the table has one row per key, so that a batch may repeat a key only if there is
-        an order.
-        """
-        return False
-
-    @property
-    def absence_matters(self) -> bool:
-        """Whether keys that are absent from a batch are marked or closed."""
-        return False
-
-    @property
-    def accepts_partial_batches(self) -> bool:
-        """Whether a batch may be incomplete: rows that are absent from it stay as they are."""
-        return not self.absence_matters
-
-    @property
-    def replaces_rows(self) -> bool:
-        """Whether the whole frame takes the place of rows of the table."""
-        return False
-
-    @property
-    def own_columns(self) -> tuple[tuple[str, str], ...]:
-        """Columns that the strategy adds to the table, and their types."""
-        return ()
-
-
-class FullRefresh(_Strategy):
+class FullRefresh(MergeStrategy):
     """The result replaces all rows; an empty result empties the table."""
 
     strategy: Literal["full_refresh"] = "full_refresh"
 
-    @property
-    def accepts_partial_batches(self) -> bool:
-        return False
+    sentence = "replace all rows"
+    staged = False
+    rebuilds_all = True
+    template_word = "is_full_refresh"
+
+
+class _Replacement(MergeStrategy):
+    where: str  # in Spark's SQL
+
+    rebuilds_all = False
 
     @property
-    def replaces_rows(self) -> bool:
-        return True
+    def condition(self) -> str:
+        return self.where
 
 
-class OverwriteWhere(_Strategy):
+class OverwriteWhere(_Replacement):
     """The rows that match a condition are replaced; others stay. For manual writes only."""
 
     strategy: Literal["overwrite_where"] = "overwrite_where"
-    where: str  # in Spark's SQL
+
+    sentence = "replace the rows that match the condition"
+    staged = False
+    checks_condition = True
 
     @property
-    def replaces_rows(self) -> bool:
-        return True
+    def user_condition(self) -> str:
+        return self.where
 
 
-class ReplaceBatch(_Strategy):
+class ReplaceBatch(_Replacement):
     """The rows of one batch are replaced, whole partitions of them. For sources only."""
 
     strategy: Literal["replace_batch"] = "replace_batch"
-    where: str  # in Spark's SQL
 
-    @property
-    def replaces_rows(self) -> bool:
-        return True
+    sentence = "replace the rows of the batch"
+    staged = False
+    replaces_files = True
 
 
-class ReplaceRange(_Strategy):
+class ReplaceRange(_Replacement):
     """The rows of a range are replaced, as if the pipeline had built them there; others stay. For
     backfills only.
     """
 
     strategy: Literal["replace_range"] = "replace_range"
-    where: str  # in Spark's SQL
     column: str
     unique_key: tuple[str, ...] = ()
     watermark_column: str | None = None
     keeps_one_row: bool = False  # of each key
+
+    sentence = "replace the rows of the range"
+    staged = True
+    replaces_files = True
+    checks_condition = True
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -108,6 +83,10 @@ class ReplaceRange(_Strategy):
         return self.watermark_column
 
     @property
+    def range_column(self) -> str:
+        return self.column
+
+    @property
     def one_row_per_key(self) -> bool:
         return self.keeps_one_row
 
@@ -115,19 +94,24 @@ class ReplaceRange(_Strategy):
     def accepts_partial_batches(self) -> bool:
         return False
 
-    @property
-    def replaces_rows(self) -> bool:
-        return True
 
-
-class AppendOnly(_Strategy):
+class AppendOnly(MergeStrategy):
     """The result is added; a retry adds once."""
 
     strategy: Literal["append_only"] = "append_only"
 
+    sentence = "add the rows"
+    staged = False
+    rebuilds_all = False
+    only_adds = True
+    template_word = "is_append_only"
 
-class _Keyed(_Strategy):
+
+class _Keyed(MergeStrategy):
     unique_key: Keys
+
+    staged = True
+    rebuilds_all = False
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -136,6 +120,8 @@ class _Keyed(_Strategy):
 
 class _Merged(_Keyed):
     watermark_column: str | None = None
+
+    merge_metrics = MappingProxyType({"inserted": "inserted", "updated": "matched-updated"})
 
     @property
     def order(self) -> str | None:
@@ -153,6 +139,9 @@ class Incremental(_Merged):
 
     strategy: Literal["incremental"] = "incremental"
 
+    # no word in templates: there `is_incremental()` asks whether the query may leave rows out
+    sentence = "insert new keys and update existing ones"
+
 
 class DeleteInsert(_Keyed):
     """All rows of arriving keys are replaced by the arriving ones; several rows per key are
@@ -160,6 +149,9 @@ class DeleteInsert(_Keyed):
     """
 
     strategy: Literal["delete_insert"] = "delete_insert"
+
+    sentence = "replace all rows of the arriving keys"
+    template_word = "is_delete_insert"
 
 
 class Scd2(_Merged):
@@ -172,6 +164,10 @@ class Scd2(_Merged):
     scd_valid_to: str = "valid_to"
     scd_close_absent: bool = False
 
+    sentence = "close rows that changed and open their new versions"
+    history = "it records when rows changed"
+    template_word = "is_scd2"
+
     @model_validator(mode="after")
     def _two_columns(self) -> "Scd2":
         if self.scd_valid_from.lower() == self.scd_valid_to.lower():
@@ -179,19 +175,40 @@ class Scd2(_Merged):
         return self
 
     @property
-    def absence_matters(self) -> bool:
-        return self.scd_close_absent
+    def valid_from(self) -> str:
+        return self.scd_valid_from
+
+    @property
+    def valid_to(self) -> str:
+        return self.scd_valid_to
 
     @property
     def own_columns(self) -> tuple[tuple[str, str], ...]:
         return ((self.scd_valid_from, "timestamp"), (self.scd_valid_to, "timestamp"))
 
+    @property
+    def own_settings(self) -> dict[str, str]:
+        return {"scd_valid_from": self.scd_valid_from, "scd_valid_to": self.scd_valid_to}
 
-class InsertOverwrite(_Strategy):
+    @property
+    def absence_matters(self) -> bool:
+        return self.scd_close_absent
+
+
+class InsertOverwrite(MergeStrategy):
     """The partitions that occur in the batch are replaced; others stay."""
 
     strategy: Literal["snapshot"] = "snapshot"
     partition_column: str
+
+    sentence = "replace the partitions that arrive"
+    staged = True
+    rebuilds_all = False
+    template_word = "is_snapshot"
+
+    @property
+    def partition(self) -> str:
+        return self.partition_column
 
 
 class SoftDelete(_Merged):
@@ -201,13 +218,20 @@ class SoftDelete(_Merged):
 
     strategy: Literal["soft_delete"] = "soft_delete"
 
-    @property
-    def absence_matters(self) -> bool:
-        return True
+    sentence = "write the arriving keys and mark the absent ones"
+    history = "it marks the keys that a result lacks"
+    merge_metrics = MappingProxyType(
+        {**_Merged.merge_metrics, "deleted": "not-matched-by-source-updated"}
+    )
+    template_word = "is_soft_delete"
 
     @property
     def own_columns(self) -> tuple[tuple[str, str], ...]:
         return (("_deleted_at", "timestamp"),)
+
+    @property
+    def absence_matters(self) -> bool:
+        return True
 
 
 Strategy = (
@@ -242,3 +266,10 @@ ALIASES = {
     "history": "scd2",
     "insert_overwrite": "snapshot",
 }
+TEMPLATE_WORDS = frozenset(kind.template_word for kind in STRATEGIES.values()) - {""}
+"""The functions by which templates ask for a strategy."""
+
+
+def template_answers(name: str) -> dict[str, bool]:
+    """What these functions answer in a pipeline with the strategy of this name."""
+    return {word: word == STRATEGIES[name].template_word for word in sorted(TEMPLATE_WORDS)}

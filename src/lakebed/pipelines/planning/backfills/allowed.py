@@ -9,10 +9,6 @@ from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.templates import RANGE
 from lakebed.types import ColumnType
 
-_HISTORIES = {
-    "scd2": "it records when rows changed",
-    "soft_delete": "it marks the keys that a result lacks",
-}
 _TIMES = {"year", "month", "day", "hour"}
 _GUARD = "{% if batch_start %}WHERE at >= {{ batch_start }} AND at < {{ batch_end }}{% endif %}"
 
@@ -25,7 +21,7 @@ def require_backfill(spec: PipelineSpec) -> None:
 
 
 def _problems(spec: PipelineSpec) -> Iterator[tuple[str, str]]:
-    strategy = spec.config.merge_strategy
+    strategy = spec.strategy
     if spec.kind == "source":
         yield (
             "a source has batches of its own, and is not backfilled by --start and --end.",
@@ -33,10 +29,10 @@ def _problems(spec: PipelineSpec) -> Iterator[tuple[str, str]]:
         )
     if spec.is_view:
         yield "a view has no rows to backfill.", "Backfill the tables that it reads."
-    if strategy in _HISTORIES:
+    if strategy.history:
         yield (
-            f"a pipeline with the strategy {strategy} cannot be backfilled: {_HISTORIES[strategy]},"
-            " so no range of it can be computed by itself.",
+            f"a pipeline with the strategy {strategy.strategy} cannot be backfilled:"
+            f" {strategy.history}, so no range of it can be computed by itself.",
             "Leave --start and --end out, or choose another merge_strategy.",
         )
     if spec.zones:

@@ -26,7 +26,7 @@ def taken(run: ActiveRun) -> tuple[ConsumedFile, ...]:
         path: file for pin in run.context.pins.landing.values() for path, file in pin.known.items()
     }
     # what the last run read is asked for; else, who read it first
-    whole = run.spec.strategy.strategy == "full_refresh"
+    whole = run.spec.strategy.rebuilds_all
     files = [
         known.get(file.path) or file_taken
         for (zone, _), landed in run.progress.landed.items()

@@ -15,6 +15,7 @@ from lakebed.errors import (
     near,
     suggestion,
 )
+from lakebed.pipelines.definition.config import build_strategy
 from lakebed.pipelines.planning.pins import SourceBatch
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.adopting.names import restore_names
@@ -27,9 +28,7 @@ from lakebed.ports import Column, Field, TableMetadata
 from lakebed.tables import (
     Arrangement,
     ArrangementChange,
-    OverwriteWhere,
     PartitionField,
-    ReplaceRange,
     SchemaPolicy,
     alter_statements,
     apply_renames,
@@ -52,10 +51,10 @@ def require_fitting_result(run: ActiveRun) -> None:
     require_strategy_columns(run.spec.strategy, run.progress.fields, table=str(run.table))
     require_storable_columns(run.table, run.progress.fields)
     refuse_unfit_strategy(run)
-    if isinstance(run.spec.strategy, OverwriteWhere):
-        check_overwrite(run, run.spec.strategy)
-    if isinstance(run.spec.strategy, ReplaceRange):
-        check_range(run, run.spec.strategy)
+    if (condition := run.spec.strategy.user_condition) is not None:
+        check_overwrite(run, condition)
+    if (column := run.spec.strategy.range_column) is not None:
+        check_range(run, column)
     if run.spec.config.contract:
         _refuse_breach(run)
     _refuse_undeclared(run)
@@ -162,7 +161,7 @@ def prepare_schema(run: ActiveRun, policy: SchemaPolicy) -> None:
             own=[name for name, _ in strategy.own_columns],
             fixed=set(_fixed(run, target.metadata)),
             renames=target.renames,
-            replaces=run.context.pins.full_refresh or strategy.strategy == "full_refresh",
+            replaces=run.context.pins.full_refresh or strategy.rebuilds_all,
         )
     there = {
         name.casefold() for name in apply_renames([field.name for field in present], change.renames)
@@ -301,11 +300,11 @@ def evolve_arrangement(run: ActiveRun, change: ArrangementChange) -> None:
 
 
 def arrangement_of_new(run: ActiveRun) -> Arrangement:
-    """The partitioning and order of a first run's table; with the strategy `snapshot`, partitioned
-    by the column it replaces by, unless the settings say otherwise.
+    """The partitioning and order of a first run's table; unless the settings say otherwise, it is
+    partitioned by the column by which the strategy replaces rows, if it does.
     """
     config = run.spec.config
-    said, column = config.arrangement, config.partition_column
-    if said.partition_by is None and config.merge_strategy == "snapshot" and column:
+    said, column = config.arrangement, build_strategy(config).partition
+    if said.partition_by is None and column:
         return Arrangement((PartitionField(column=column),), said.sort_by)
     return said

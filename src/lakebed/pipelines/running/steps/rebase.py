@@ -32,7 +32,7 @@ def may_rebase(run: ActiveRun) -> bool:
 def _only_adds(run: ActiveRun) -> bool:
     pins, progress = run.context.pins, run.progress
     return (
-        run.spec.strategy.strategy == "append_only"
+        run.spec.strategy.only_adds
         and run.options.ref == MAIN
         and not pins.full_refresh
         and pins.replaced is None

@@ -27,7 +27,7 @@ from lakebed.tables import (
     selection,
 )
 
-AT_ONCE = 50  # batches of append_only that are added in one commit
+AT_ONCE = 50  # batches that are added in one commit
 
 
 def replay(run: ActiveRun, step: Replay) -> None:
@@ -51,7 +51,7 @@ def _replay(run: ActiveRun, step: Replay) -> None:
     if has_files or (step.is_last and not run.progress.replay_fields):
         _calculate(run, step)
         _follow_columns(run, step)
-        (_collect if step.strategy.strategy == "append_only" else _merge)(run, step)
+        (_collect if step.strategy.only_adds else _merge)(run, step)
     if step.is_last:
         _conclude(run, step)
 

@@ -11,9 +11,6 @@ from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.ports import OWN_COLUMNS
 from lakebed.sql import check_condition
 from lakebed.tables import (
-    OverwriteWhere,
-    ReplaceRange,
-    Scd2,
     Strategy,
     apply_renames,
     duplicate_keys_query,
@@ -72,7 +69,7 @@ def stamp_columns(run: ActiveRun) -> None:
 
 
 def _replaces(run: ActiveRun) -> bool:
-    return run.context.pins.full_refresh or run.spec.strategy.strategy == "full_refresh"
+    return run.context.pins.full_refresh or run.spec.strategy.rebuilds_all
 
 
 def _owned(run: ActiveRun) -> tuple[str, ...]:
@@ -125,13 +122,11 @@ def since(run: ActiveRun, strategy: Strategy) -> str | None:
     """
     metadata = run.context.target.metadata
     head = metadata.head(run.options.ref) if metadata else None
-    became = isinstance(strategy, Scd2) and strategy.scd_valid_from in {
-        field.name for field in run.progress.schema_change.add
-    }
+    became = strategy.valid_from in {field.name for field in run.progress.schema_change.add}
     return time_literal(head.at) if became and head else None
 
 
-def check_overwrite(run: ActiveRun, strategy: OverwriteWhere) -> None:
+def check_overwrite(run: ActiveRun, condition: str) -> None:
     """Refuse a condition on columns that neither the table nor the frame has; note it in the run's
     record.
     """
@@ -139,20 +134,20 @@ def check_overwrite(run: ActiveRun, strategy: OverwriteWhere) -> None:
     there = [column.name for column in metadata.columns] if metadata else []
     named = [field.name for field in progress.fields]
     known = dict.fromkeys((*apply_renames(there, run.context.target.renames), *named))
-    check_condition(strategy.where, columns=tuple(known), functions=run.context.functions)
-    told = f"overwrite where {' '.join(strategy.where.split())}"
+    check_condition(condition, columns=tuple(known), functions=run.context.functions)
+    told = f"overwrite where {' '.join(condition.split())}"
     progress.record = replace(progress.record, message=told[:LONGEST_MESSAGE])
 
 
-def check_range(run: ActiveRun, strategy: ReplaceRange) -> None:
+def check_range(run: ActiveRun, column: str) -> None:
     """Refuse a result without the column of the range, or with one of another type."""
     chunk, fields = run.context.pins.chunk, run.progress.fields
-    found = next((one for one in fields if one.name.casefold() == strategy.column.casefold()), None)
+    found = next((one for one in fields if one.name.casefold() == column.casefold()), None)
     if chunk is None:
         return
     if found is None:
-        what = f"the backfill is over {strategy.column!r}, and the result has no such column."
-        advice = suggestion(near(strategy.column, [field.name for field in fields]))
+        what = f"the backfill is over {column!r}, and the result has no such column."
+        advice = suggestion(near(column, [field.name for field in fields]))
         raise BadBatch(what, where=run.spec.file, safe="Nothing was written.", next=advice)
     if not fits(chunk.kind, read_table_type(found.type)):
         what = f"the column {found.name!r} is {found.type}, and the range {chunk.label} is not."
@@ -160,26 +155,25 @@ def check_range(run: ActiveRun, strategy: ReplaceRange) -> None:
         raise BadBatch(what, where=run.spec.file, safe="Nothing was written.", next=advice)
 
 
-def require_keys_of_range(run: ActiveRun, strategy: ReplaceRange) -> None:
+def require_keys_of_range(run: ActiveRun, *, column: str, where: str) -> None:
     """Refuse arriving keys that the table has outside of the range: it would have them twice."""
+    strategy, staged = run.spec.strategy, run.stage.spark
     if run.is_first_run or not strategy.one_row_per_key or not run.progress.result_rows:
         return
-    asked = keys_elsewhere_query(strategy, target=run.gate_target, staged=run.stage.spark)
+    asked = keys_elsewhere_query(strategy.keys, where=where, target=run.gate_target, staged=staged)
     if examples := run.compute.rows(asked, limit=5):
-        refuse_keys_elsewhere(strategy, examples, table=str(run.table))
+        refuse_keys_elsewhere(strategy.keys, examples, column=column, table=str(run.table))
 
 
-def require_matching_rows(
-    run: ActiveRun, strategy: OverwriteWhere | ReplaceRange, chosen: Sequence[str]
-) -> str:
+def require_matching_rows(run: ActiveRun, condition: str, chosen: Sequence[str]) -> str:
     """Refuse arriving rows that the condition does not match; `chosen` brings them under the
     table's present names and types.
 
     Returns the condition under these names.
     """
-    condition = check_condition(strategy.where)
+    checked = check_condition(condition)
     back = dict(inverse_renames(run.progress.schema_change.renames))
-    where = condition.renamed(back)
+    where = checked.renamed(back)
     rows = f"(SELECT {', '.join(chosen)} FROM {run.stage.spark})"
     (found,) = run.compute.fields(run.compute.query(f"SELECT (\n{where}\n) AS holds FROM {rows}"))
     if found.type != "boolean":
@@ -190,8 +184,8 @@ def require_matching_rows(
             next="Compare it with something.",
         )
     if outside := counted(run, outside_query(rows, where))["outside"]:
-        columns = apply_renames(condition.columns, tuple(back.items()))
+        columns = apply_renames(checked.columns, tuple(back.items()))
         examples = run.compute.rows(outside_examples(rows, where, columns), limit=20)
-        told = {"next": _COMPARE} if isinstance(strategy, ReplaceRange) else {}
-        refuse_outside(outside, examples, where=strategy.where, table=str(run.table), **told)
+        told = {"next": _COMPARE} if run.spec.strategy.range_column else {}
+        refuse_outside(outside, examples, where=condition, table=str(run.table), **told)
     return where

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from lakebed.errors import BadBatch, RunFailed
 from lakebed.names import TableName, spark_identifier
-from lakebed.pipelines.planning.plan import is_staged
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.heal import undo_failed_run
 from lakebed.pipelines.running.steps.batches.state import one_file_at_a_time, record_batch
@@ -25,9 +24,6 @@ from lakebed.ports import Field, Frame
 from lakebed.quality import count_if_unique
 from lakebed.sql import ChangeStatement
 from lakebed.tables import (
-    OverwriteWhere,
-    ReplaceBatch,
-    ReplaceRange,
     SchemaChange,
     as_stored,
     first_batch_rows,
@@ -104,7 +100,7 @@ def _means_nothing(run: ActiveRun) -> bool:
     """
     strategy = run.spec.strategy
     return (
-        bool(is_staged(strategy))
+        strategy.staged
         and not strategy.replaces_rows
         and not run.context.pins.full_refresh
         and not strategy.absence_matters
@@ -217,13 +213,13 @@ def _write(run: ActiveRun) -> None:
     rebuilt = run.is_first_run or run.context.pins.full_refresh
     stamp_columns(run)
     staged, repeats = run.stage.spark, progress.keys != progress.result_rows
-    if is_staged(strategy) and not (rebuilt or strategy.replaces_rows):
+    if strategy.staged and not (rebuilt or strategy.replaces_rows):
         merge(run, run.write_target, repeats=repeats)
         return
     rows, given = progress.frame, progress.fields
     if progress.replayed:
         given = compute.fields(rows)
-    elif is_staged(strategy):
+    elif strategy.staged:
         rows = compute.query(
             first_batch_rows(
                 strategy,
@@ -235,22 +231,18 @@ def _write(run: ActiveRun) -> None:
         )
         given = compute.fields(rows)
     chosen = selection(given, fields_to_write(run), sources=dict(progress.schema_change.renames))
-    where = (
-        require_matching_rows(run, strategy, chosen)
-        if isinstance(strategy, OverwriteWhere | ReplaceRange)
-        else None
-    )
+    where = strategy.condition
+    if where is not None and strategy.checks_condition:
+        where = require_matching_rows(run, where, chosen)
     shaped = compute.select(rows, chosen)
-    if isinstance(strategy, ReplaceRange):
-        require_keys_of_range(run, strategy)
+    if strategy.range_column is not None and strategy.condition is not None:
+        require_keys_of_range(run, column=strategy.range_column, where=strategy.condition)
     if run.context.pins.replaced:
         record_batch(run, run.context.pins.replaced)
     if run.is_first_run or not (rebuilt or strategy.replaces_rows):
         compute.append(shaped, run.write_target)
-    elif isinstance(strategy, ReplaceBatch):
-        compute.replace_files(shaped, run.write_target, where=strategy.where)
-    elif isinstance(strategy, ReplaceRange):
-        compute.replace_files(shaped, run.write_target, where=where or strategy.where)
+    elif where is not None and strategy.replaces_files:
+        compute.replace_files(shaped, run.write_target, where=where)
     else:
         compute.overwrite(shaped, run.write_target, where=where)
 

@@ -170,7 +170,7 @@ def _follows(spec: PipelineSpec, *, first: bool, whole: bool) -> MayWiden | None
     A table that is rebuilt has no rows that would limit the change.
     """
     policy = spec.config.schema_policy
-    replaces = first or (policy == "sync" and (whole or spec.strategy.strategy == "full_refresh"))
+    replaces = first or (policy == "sync" and (whole or spec.strategy.rebuilds_all))
     if policy == "fail":
         return None
     return lambda before, after: replaces or can_accept(str(before), str(after))
