@@ -16,8 +16,7 @@ OptionalText = Annotated[
 class Request(BaseModel):
     """A checked set of options; raises `UsageError` for what it does not allow."""
 
-    # The schema is built at first use: help texts and completion need the fields only.
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     def __init__(self, **options: Any) -> None:
         try:
