@@ -237,7 +237,7 @@ def test_a_beginning_that_fits_several_runs_is_refused(lake: Path) -> None:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[RunRequest]:
+def retried(monkeypatch: pytest.MonkeyPatch) -> list[RunRequest]:
     """What retries ask for, instead of doing it."""
     requests: list[RunRequest] = []
 
@@ -250,7 +250,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[RunRequest]:
 
 
 def test_a_change_by_hand_does_not_make_retry_forget_the_build_that_failed(
-    lake: Path, asked: list[RunRequest]
+    lake: Path, retried: list[RunRequest]
 ) -> None:
     with open_lake(lake) as opened:
         for number in range(30):
@@ -260,7 +260,9 @@ def test_a_change_by_hand_does_not_make_retry_forget_the_build_that_failed(
             )
             opened.stores.records.write(hand)
         opened.pipelines.retry()
-    assert [set(request.select) for request in asked] == [{"shop.silver.orders", "shop.gold.total"}]
+    assert [set(request.select) for request in retried] == [
+        {"shop.silver.orders", "shop.gold.total"}
+    ]
 
 
 NOT_DEFAULT = RunRequest(
@@ -289,7 +291,7 @@ def test_retries_are_tested_with_every_option() -> None:
 
 @pytest.mark.parametrize("request_", [NOT_DEFAULT, BACKFILL], ids=["most", "backfill"])
 def test_a_retry_keeps_every_option_of_the_build(
-    lake: Path, asked: list[RunRequest], request_: RunRequest
+    lake: Path, retried: list[RunRequest], request_: RunRequest
 ) -> None:
     options = RunOptions(request=request_, invocation=FAILED.invocation)
     with open_lake(lake) as opened:
@@ -297,14 +299,14 @@ def test_a_retry_keeps_every_option_of_the_build(
         write_artifacts(services, {}, (FAILED, SKIPPED), options, elapsed=1.0)
     assert lakebed("retry").exit_code == 0
     assert lakebed("retry", "--threads", "2", "--wait", "1").exit_code == 0
-    kept, changed = asked
+    kept, changed = retried
     failed = ("shop.gold.total", "shop.silver.orders")
     assert kept == request_.replace(select=failed, exclude=())
     assert changed == kept.replace(threads=2, wait=1)
 
 
 def test_a_retry_reads_what_an_earlier_version_has_stored(
-    lake: Path, asked: list[RunRequest]
+    lake: Path, retried: list[RunRequest]
 ) -> None:
     options = RunOptions(invocation=FAILED.invocation)
     with open_lake(lake) as opened:
@@ -314,4 +316,4 @@ def test_a_retry_reads_what_an_earlier_version_has_stored(
     results["args"] = {"full_refresh": True, "vars": {"n": 1}, "gone_since": "then"}
     file.write_text(json.dumps(results))
     assert lakebed("retry").exit_code == 0
-    assert [(request.full_refresh, request.vars) for request in asked] == [(True, {"n": 1})]
+    assert [(request.full_refresh, request.vars) for request in retried] == [(True, {"n": 1})]

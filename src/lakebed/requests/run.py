@@ -95,7 +95,7 @@ class RunRequest(Request):
     )
     vars: Annotated[
         Mapping[str, Any],
-        BeforeValidator(lambda given: {} if given is None else given),
+        BeforeValidator(lambda value: {} if value is None else value),
         Spelling(metavar="KEY=VALUE", help="A variable, or several as YAML or JSON."),
     ] = Field(default_factory=dict, description="Variables for templates.")
     released: bool = Field(False, description="Use the newest releases instead of the drafts.")
@@ -112,7 +112,7 @@ class RunRequest(Request):
     @classmethod
     def of(cls, *selectors: "str | RunRequest", **options: Unpack[RunKeywords]) -> "RunRequest":
         """The request itself if it is given, otherwise one with these selectors and options."""
-        names = [given for given in selectors if not isinstance(given, RunRequest)]
+        names = [each for each in selectors if not isinstance(each, RunRequest)]
         if len(names) == len(selectors):
             return cls(*names, **options)
         if len(selectors) > 1 or options:
@@ -120,7 +120,7 @@ class RunRequest(Request):
                 "a RunRequest is given alone, without selectors and options.",
                 next="Give them to the RunRequest.",
             )
-        return next(given for given in selectors if isinstance(given, RunRequest))
+        return next(each for each in selectors if isinstance(each, RunRequest))
 
     @property
     def is_backfill(self) -> bool:

@@ -36,9 +36,9 @@ def takes(
         }
 
         @wraps(function)
-        def run(*arguments: Any, **given: Any) -> None:
-            options = {name: _value(name, field, given) for name, field in fields.items()}
-            function(*arguments, options=options, **given)
+        def run(*arguments: Any, **values: Any) -> None:
+            options = {name: _value(name, field, values) for name, field in fields.items()}
+            function(*arguments, options=options, **values)
 
         run.__signature__ = _signature(own, fields, after or {})  # type: ignore[attr-defined]
         return run
@@ -83,11 +83,11 @@ def _argument(field: FieldInfo) -> Any:
     )
 
 
-def _value(name: str, field: FieldInfo, given: dict[str, Any]) -> Any:
+def _value(name: str, field: FieldInfo, values: dict[str, Any]) -> Any:
     """What a field is, taken from what typer has read."""
-    value = given.pop(name)
+    value = values.pop(name)
     if argument := _spelling(field).argument:
-        return (*(given.pop(argument.lower()) or ()), *(value or ()))
+        return (*(values.pop(argument.lower()) or ()), *(value or ()))
     if _is_repeatable(field):
         return variables(value) if _is_mapping(field) else tuple(value or ())
     return not value if field.default is True else value
@@ -136,11 +136,11 @@ def _parameters(name: str, field: FieldInfo) -> Iterator[inspect.Parameter]:
         kind = Annotated[list[str] | None, _argument(field)]
         yield inspect.Parameter(argument.lower(), keyword, default=None, annotation=kind)
     # a flag says the opposite of what holds without it
-    given = False if field.default is True else field.default
+    default = False if field.default is True else field.default
     read: Any = list[str] | None if _is_repeatable(field) else field.annotation
     yield inspect.Parameter(
         name,
         keyword,
-        default=None if _is_repeatable(field) else given,
+        default=None if _is_repeatable(field) else default,
         annotation=Annotated[read, _option(name, field)],
     )
