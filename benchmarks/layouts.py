@@ -26,7 +26,7 @@ from typing import Any
 from lakebed.app import Lake, create_lake, open_lake
 from lakebed.ports import Scan
 from lakebed.query.planning.plan import PlannedTable
-from lakebed.query.request import Engine, QueryRequest
+from lakebed.requests import Engine, QueryRequest
 from lakebed.settings import WriteSettings
 from lakebed.tables.statements import COMMIT_RETRIES, PARALLEL_READS, write_properties
 

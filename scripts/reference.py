@@ -18,10 +18,19 @@ from lakebed.cli.main import app
 from lakebed.errors import LakebedError
 from lakebed.landing import ZoneSpec
 from lakebed.pipelines import PipelineConfig
+from lakebed.requests import QueryRequest, RunRequest
 from lakebed.settings import OTHER_VARIABLES, environment_variables, secret_settings, setting_fields
 
 PIPELINES = "Set in a pipeline's `config.yaml`, or in an annotation of its source, which wins."
 ZONES = "Set in a zone's `zone.yaml`."
+RUNS = (
+    "Fields of `lakebed.RunRequest`. `lake.run` takes them as keywords or as one request, and"
+    " `lakebed run` as flags; so do `plan`, `compile` and `preview`, as far as it matters to them."
+)
+QUERIES = (
+    "Fields of `lakebed.QueryRequest`. `lake.query` takes them as keywords or as one request, and"
+    " `lakebed query` as flags; so does `explain`, as far as it matters to it."
+)
 PAGE = Path(__file__).parent.parent / "docs" / "reference.md"
 HEAD = """\
 # Reference
@@ -37,6 +46,8 @@ def page() -> str:
     written = (
         *of_model("Pipelines", PIPELINES, PipelineConfig),
         *of_model("Zones", ZONES, ZoneSpec),
+        *of_model("Requests for runs", RUNS, RunRequest, what="Option"),
+        *of_model("Requests for queries", QUERIES, QueryRequest, what="Option"),
     )
     return HEAD + "\n".join(
         (*settings(), *other_variables(), *written, *commands(), *tree_of_errors(), by_hand())
@@ -77,10 +88,12 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def of_model(title: str, said: str, model: type[BaseModel]) -> Iterator[str]:
+def of_model(
+    title: str, said: str, model: type[BaseModel], *, what: str = "Setting"
+) -> Iterator[str]:
     yield f"## {title}\n"
     yield f"{said}\n"
-    yield "| Setting | Default | Meaning |\n|---|---|---|"
+    yield f"| {what} | Default | Meaning |\n|---|---|---|"
     for name, field in model.model_fields.items():
         yield f"| `{name}` | {_default(field)} | {_cell(field.description or '')} |"
     yield ""

@@ -9,11 +9,14 @@ if TYPE_CHECKING:
     from lakebed.app import open_lake as open  # noqa: A004 - lakebed.open() is the front door
     from lakebed.errors import LakebedError
     from lakebed.names import AssetKey, TableName, ZoneName
+    from lakebed.requests import QueryRequest, RunRequest
 
 __all__ = [
     "AssetKey",
     "Lake",
     "LakebedError",
+    "QueryRequest",
+    "RunRequest",
     "TableName",
     "ZoneName",
     "create",
@@ -25,6 +28,8 @@ _HOMES = {
     "AssetKey": ("lakebed.names", "AssetKey"),
     "Lake": ("lakebed.app", "Lake"),
     "LakebedError": ("lakebed.errors", "LakebedError"),
+    "QueryRequest": ("lakebed.requests", "QueryRequest"),
+    "RunRequest": ("lakebed.requests", "RunRequest"),
     "TableName": ("lakebed.names", "TableName"),
     "ZoneName": ("lakebed.names", "ZoneName"),
     "create": ("lakebed.app", "create_lake"),

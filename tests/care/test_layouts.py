@@ -34,7 +34,7 @@ from lakebed.derived.summary import LayoutSummary
 from lakebed.names import TableName
 from lakebed.pipelines.running.steps.layouts import layout_notes
 from lakebed.ports import SetProperties
-from lakebed.query.request import QueryRequest
+from lakebed.requests import QueryRequest
 from tests.support.lakes.care_lakes import CareLake, entry
 from tests.support.tables import new_location
 

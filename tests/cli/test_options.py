@@ -14,11 +14,12 @@ from lakebed.batches.finding import FoundBatch
 from lakebed.cli.output.build_progress import BuildProgress
 from lakebed.cli.output.run_text import summary
 from lakebed.cli.output.screen import Screen
-from lakebed.cli.parsing.options import variables
+from lakebed.cli.parsing.variables import variables
 from lakebed.errors import UsageError
 from lakebed.names import TableName
 from lakebed.pipelines import BuildResult, RunListener
 from lakebed.ports import RunRecord, RunState
+from lakebed.requests import RunRequest
 from tests.support.lakes.shop import lakebed
 
 TABLE = TableName("shop", "silver", "orders")
@@ -41,11 +42,12 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
     """What the commands ask for, instead of doing it."""
     found: Asked = []
 
-    def run(_: Lake, *selectors: str, listener: RunListener, **options: Any) -> BuildResult:
+    def run(_: Lake, request: RunRequest, *, listener: RunListener) -> BuildResult:
         listener.on_select((TABLE,))
         listener.on_start(TABLE)
         listener.on_end(record("success"))
-        found.append((selectors, options))
+        options = dict(request)
+        found.append((options.pop("select"), options))
         return BuildResult("b" * 32, (record("success"),))
 
     monkeypatch.setattr(Lake, "run", run)
@@ -74,30 +76,19 @@ def test_options_are_handed_on_as_they_were_given(asked: Asked) -> None:
         "--released",
         "--wait",
         "5",
-        *(
-            "--batch",
-            "year=2020",
-            "--force",
-            "--repair-gaps",
-            "--start",
-            "1",
-            "--end",
-            "9",
-            "--chunk",
-            "3",
-        ),
+        *("--batch", "year=2020", "--force", "--repair-gaps"),
     )
     assert done.exit_code == 0, done.output
     assert asked == [
         (
             ("a", "b+", "c"),
             {
-                "exclude": ["d"],
+                "exclude": ("d",),
                 "full_refresh": True,
-                "batches": ["year=2020"],
-                "start": "1",
-                "end": "9",
-                "chunk": "3",
+                "batches": ("year=2020",),
+                "start": None,
+                "end": None,
+                "chunk": None,
                 "force": True,
                 "repair_gaps": True,
                 "vars": {"n": 1},
@@ -109,6 +100,15 @@ def test_options_are_handed_on_as_they_were_given(asked: Asked) -> None:
             },
         )
     ]
+
+
+def test_the_range_of_a_backfill_is_handed_on_as_it_was_given(asked: Asked) -> None:
+    done = lakebed("run", "a", "--start", "1", "--end", "9", "--chunk", "3", "--force")
+    assert done.exit_code == 0, done.output
+    ((selectors, options),) = asked
+    assert selectors == ("a",)
+    names = ("start", "end", "chunk", "force")
+    assert [options[name] for name in names] == ["1", "9", "3", True]
 
 
 def test_without_options_everything_runs_one_by_one(asked: Asked) -> None:

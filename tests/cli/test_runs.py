@@ -12,8 +12,11 @@ from lakebed.app import open_lake
 from lakebed.cli.output.run_text import failed_gate, run_details
 from lakebed.names import TableName
 from lakebed.pipelines import BuildResult, RunOptions, RunServices
+from lakebed.pipelines.lineage.artifact_files import write_artifacts
+from lakebed.pipelines.lineage.artifacts import RUN_RESULTS
 from lakebed.ports import InputPin, Phase, QuarantinedFile, RunRecord, Verdict
 from lakebed.presentation.run import run_label
+from lakebed.requests import RunRequest
 from tests.support.lakes.shop import lakebed
 
 BEGAN = datetime(2026, 11, 15, 9, 30, tzinfo=UTC)
@@ -233,16 +236,22 @@ def test_a_beginning_that_fits_several_runs_is_refused(lake: Path) -> None:
     assert "2 runs start with it" in lakebed("runs", "show", "11").stderr
 
 
-def test_a_change_by_hand_does_not_make_retry_forget_the_build_that_failed(
-    lake: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[RunOptions] = []
+@pytest.fixture
+def retried(monkeypatch: pytest.MonkeyPatch) -> list[RunRequest]:
+    """What retries ask for, instead of doing it."""
+    requests: list[RunRequest] = []
 
     def run(options: RunOptions, services: RunServices) -> BuildResult:
-        asked.append(options)
+        requests.append(options.request)
         return BuildResult("d" * 32, ())
 
     monkeypatch.setattr("lakebed.pipelines.running.builds.run_selected.run_selected", run)
+    return requests
+
+
+def test_a_change_by_hand_does_not_make_retry_forget_the_build_that_failed(
+    lake: Path, retried: list[RunRequest]
+) -> None:
     with open_lake(lake) as opened:
         for number in range(30):
             at = BEGAN + timedelta(minutes=3 + number)
@@ -251,4 +260,60 @@ def test_a_change_by_hand_does_not_make_retry_forget_the_build_that_failed(
             )
             opened.stores.records.write(hand)
         opened.pipelines.retry()
-    assert [set(options.select) for options in asked] == [{"shop.silver.orders", "shop.gold.total"}]
+    assert [set(request.select) for request in retried] == [
+        {"shop.silver.orders", "shop.gold.total"}
+    ]
+
+
+NOT_DEFAULT = RunRequest(
+    *("+gold.total", "silver.orders"),
+    exclude=["tag:slow"],
+    full_refresh=True,
+    batches=["year=2020"],
+    force=True,
+    repair_gaps=True,
+    fail_fast=True,
+    threads=4,
+    vars={"n": [1, {"a": None}]},
+    together=True,
+    wait=7.5,
+)
+BACKFILL = RunRequest(start=1, end=9, chunk=2, fail_fast=True)
+CHOSEN = {"select", "exclude", "released"}  # by what failed, and how
+
+
+def test_retries_are_tested_with_every_option() -> None:
+    default = dict(RunRequest())
+    stored = {name for name in default if default[name] != dict(NOT_DEFAULT)[name]}
+    stored |= {name for name in default if default[name] != dict(BACKFILL)[name]}
+    assert stored | CHOSEN == default.keys()
+
+
+@pytest.mark.parametrize("request_", [NOT_DEFAULT, BACKFILL], ids=["most", "backfill"])
+def test_a_retry_keeps_every_option_of_the_build(
+    lake: Path, retried: list[RunRequest], request_: RunRequest
+) -> None:
+    options = RunOptions(request=request_, invocation=FAILED.invocation)
+    with open_lake(lake) as opened:
+        services = opened.pipelines.services
+        write_artifacts(services, {}, (FAILED, SKIPPED), options, elapsed=1.0)
+    assert lakebed("retry").exit_code == 0
+    assert lakebed("retry", "--threads", "2", "--wait", "1").exit_code == 0
+    kept, changed = retried
+    failed = ("shop.gold.total", "shop.silver.orders")
+    assert kept == request_.replace(select=failed, exclude=())
+    assert changed == kept.replace(threads=2, wait=1)
+
+
+def test_a_retry_reads_what_an_earlier_version_has_stored(
+    lake: Path, retried: list[RunRequest]
+) -> None:
+    options = RunOptions(invocation=FAILED.invocation)
+    with open_lake(lake) as opened:
+        write_artifacts(opened.pipelines.services, {}, (FAILED,), options, elapsed=1.0)
+    file = lake / RUN_RESULTS
+    results = json.loads(file.read_text())
+    results["args"] = {"full_refresh": True, "vars": {"n": 1}, "gone_since": "then"}
+    file.write_text(json.dumps(results))
+    assert lakebed("retry").exit_code == 0
+    assert [(request.full_refresh, request.vars) for request in retried] == [(True, {"n": 1})]

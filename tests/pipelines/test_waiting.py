@@ -9,6 +9,7 @@ from lakebed.errors import LeaseHeld
 from lakebed.names import TableName
 from lakebed.pipelines import Build, RunListener, RunOptions, run_each, run_together
 from lakebed.ports import Lease
+from lakebed.requests import RunRequest
 from lakebed.tables import LeaseWait, hold_lease
 from tests.support.lakes.pipeline_lake import TestLake
 
@@ -60,7 +61,9 @@ def test_whoever_interrupts_a_run_that_waits_leaves_neither_a_lease_nor_a_record
     shop, theirs = taken
     loaded, stop = shop.lake.pipelines.load(), threading.Event()
     tables = (TableName.parse(ORDERS),)
-    options = RunOptions(stop=stop, wait=600, listener=RunListener(on_wait=lambda *_: stop.set()))
+    options = RunOptions(
+        request=RunRequest(wait=600), stop=stop, listener=RunListener(on_wait=lambda *_: stop.set())
+    )
     build = Build(loaded.specs, shop.lake.pipelines.services, options)
     (record,) = build_all(build, tables)  # type: ignore[operator]
     assert (record.state, record.error["what"]) == ("failed", "it was interrupted.")

@@ -12,7 +12,7 @@ from lakebed.app import Lake
 from lakebed.errors import BadQuery, UnknownName
 from lakebed.names import TableName
 from lakebed.ports import Pointer
-from lakebed.query.request import QueryRequest
+from lakebed.requests import QueryRequest
 from tests.support.lakes.query_lakes import add_table, bench_of, make_lake, plain_copy
 from tests.support.tables import snapshots_of
 

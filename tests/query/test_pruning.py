@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from lakebed.app import Lake
-from lakebed.query.request import QueryRequest
+from lakebed.requests import QueryRequest
 from tests.query.query_writer import QueryWriter
 from tests.support.lakes.query_lakes import (
     WIDE,

@@ -18,8 +18,8 @@ from lakebed.errors import BadQuery, FileMissing, UnknownName, UsageError
 from lakebed.names import TableName
 from lakebed.query.planning.explain import predicate_text
 from lakebed.query.planning.spark_sql import plan_spark_query
-from lakebed.query.request import QueryRequest
 from lakebed.query.results.result import QueryResult
+from lakebed.requests import QueryRequest
 from tests.support.benches import ids
 from tests.support.lakes.query_lakes import add_table, bench_of, make_lake
 from tests.support.tables import snapshots_of

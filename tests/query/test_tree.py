@@ -9,7 +9,7 @@ from lakebed.ports import Column
 from lakebed.query.parsing.conditions import finder, predicate_of
 from lakebed.query.parsing.tree import mentioned_columns, shortened_inside
 from lakebed.query.planning.explain import predicate_text
-from lakebed.query.request import QueryRequest
+from lakebed.requests import QueryRequest
 from tests.query.parsed import reads, tree
 
 TABLES = {

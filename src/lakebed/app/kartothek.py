@@ -81,8 +81,8 @@ def run_dataset_query(
     """The answer to SQL over a dataset, computed as it is read."""
     from lakebed.engines.duckdb.datasets import run_over_dataset
     from lakebed.query.planning.plan import QueryPlan
-    from lakebed.query.request import QueryRequest
     from lakebed.query.results.result import QueryResult
+    from lakebed.requests import QueryRequest
 
     run = partial(run_over_dataset, duckdb, query, timezone=timezone)
     return QueryResult(

@@ -3,16 +3,17 @@
 What `lakebed.open()` returns.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from lakebed.app.spark.ahead import with_spark_ahead
 from lakebed.app.upkeep import LakeUpkeep
 from lakebed.errors import LakebedError
 from lakebed.names import TableName
+from lakebed.requests import QueryRequest, RunRequest
 from lakebed.tables import Followers, Tables
 
 if TYPE_CHECKING:
@@ -20,14 +21,13 @@ if TYPE_CHECKING:
     from lakebed.kartothek.lake_noun import LakeDatasets
     from lakebed.landing import Zones
     from lakebed.pipelines import BuildResult, Pipelines, RunListener, RunPlan, Runs
-    from lakebed.pipelines.options import RangeBound
     from lakebed.ports import RunRecord
     from lakebed.query.advice.lake_noun import LakeLayouts
     from lakebed.query.cancellation import Cancellation
     from lakebed.query.lazy.table import LazyTable
     from lakebed.query.planning.explain import TableExplanation
-    from lakebed.query.request import Engine
     from lakebed.query.results.result import QueryResult
+    from lakebed.requests import ExplainKeywords, PlanKeywords, QueryKeywords, RunKeywords
     from lakebed.tables.adopting.look import Adoption
 
 
@@ -165,64 +165,39 @@ class Lake(LakeUpkeep):
 
     def query(
         self,
-        sql: str,
+        sql: str | QueryRequest,
         *,
-        at: str | int | None = None,
-        engine: "Engine" = "duckdb",
-        limit: int | None = None,
-        namespace: str | None = None,
-        parameters: Sequence[Any] | Mapping[str, Any] | None = None,
-        layouts: bool = True,
-        profile: bool = False,
         untrusted: bool = False,
         principal: str = "",
         route: str = "api",
         stop: "Cancellation | None" = None,
+        **options: "Unpack[QueryKeywords]",
     ) -> "QueryResult":
         """Run a query in DuckDB's SQL (or Spark's), with all tables as of one moment; DuckDB needs
         no JVM.
 
-        `at` reads all tables at a point: a snapshot, tag, branch, run or time. `untrusted` SQL is
-        checked, confined and limited. Without `layouts` tables are read themselves, never through
-        their layouts. `stop` cancels the query from another thread. `principal` and `route` go into
-        the query log.
+        `QueryRequest` describes the options, and may be given itself. `untrusted` SQL is checked,
+        confined and limited. `stop` cancels the query from another thread. `principal` and `route`
+        go into the query log.
         """
-        from lakebed.query.request import QueryRequest
+        from lakebed.query.request import QueryOptions
 
-        request = QueryRequest(
-            sql,
-            at=_point(at),
-            engine=engine,
-            limit=limit,
-            namespace=namespace,
-            parameters=parameters,
-            layouts=layouts,
-            profile=profile,
-            stop=stop,
-            untrusted=untrusted,
-            principal=principal,
-            route=route,
-        )
-        needs_spark = engine == "spark" and not untrusted  # untrusted queries may not use it
+        request = QueryRequest.of(sql, **options)
+        needs_spark = request.engine == "spark" and not untrusted  # untrusted ones may not use it
         with self.spark_ahead() if needs_spark else nullcontext():
-            return self.queries.query(request)
+            return self.queries.query(
+                QueryOptions(
+                    request, untrusted=untrusted, principal=principal, route=route, stop=stop
+                )
+            )
 
     def explain(
-        self,
-        sql: str,
-        *,
-        at: str | int | None = None,
-        engine: "Engine" = "duckdb",
-        namespace: str | None = None,
-        layouts: bool = True,
+        self, sql: str | QueryRequest, **options: "Unpack[ExplainKeywords]"
     ) -> "tuple[TableExplanation, ...]":
         """For each table of a query: the files considered, those that would be read, and why, and
         what was decided about each of its layouts; reads no row.
         """
-        from lakebed.query.request import QueryRequest
-
-        request = QueryRequest(sql, _point(at), engine, namespace=namespace, layouts=layouts)
-        return self.queries.explain(request)
+        return self.queries.explain(QueryRequest.of(sql, **options))
 
     def table(
         self,
@@ -258,98 +233,46 @@ class Lake(LakeUpkeep):
     # -- runs
 
     def plan(
-        self,
-        *selectors: str,
-        exclude: Sequence[str] = (),
-        full_refresh: bool = False,
-        batches: Sequence[str] = (),
-        start: "RangeBound | None" = None,
-        end: "RangeBound | None" = None,
-        chunk: str | int | None = None,
-        force: bool = False,
-        repair_gaps: bool = False,
-        vars: Mapping[str, Any] | None = None,
-        released: bool = False,
+        self, *selectors: str | RunRequest, **options: "Unpack[PlanKeywords]"
     ) -> "tuple[RunPlan, ...]":
         """What runs of the selected pipelines would do now.
 
         Changes nothing, starts no JVM. See `run` for the options.
         """
-        from lakebed.pipelines.options import RunOptions, range_text
+        from lakebed.pipelines.options import RunOptions
         from lakebed.pipelines.preview.selected import plan_selected
 
-        given = vars or {}
-        options = RunOptions(
-            select=selectors,
-            exclude=tuple(exclude),
-            full_refresh=full_refresh,
-            batches=tuple(batches),
-            start=range_text(start),
-            end=range_text(end),
-            chunk=range_text(chunk),
-            force=force,
-            repair_gaps=repair_gaps,
-            vars=given,
-            released=released,
-        )
-        return plan_selected(options, self._run_services)
+        request = RunRequest.of(*selectors, **options)
+        return plan_selected(RunOptions(request=request), self._run_services)
 
     @with_spark_ahead
     def run(
         self,
-        *selectors: str,
-        exclude: Sequence[str] = (),
-        full_refresh: bool = False,
-        batches: Sequence[str] = (),
-        start: "RangeBound | None" = None,
-        end: "RangeBound | None" = None,
-        chunk: str | int | None = None,
-        force: bool = False,
-        repair_gaps: bool = False,
-        vars: Mapping[str, Any] | None = None,
-        released: bool = False,
-        together: bool = False,
-        threads: int = 1,
-        fail_fast: bool = False,
-        wait: float = 0.0,
+        *selectors: str | RunRequest,
         listener: "RunListener | None" = None,
+        **options: "Unpack[RunKeywords]",
     ) -> "BuildResult":
         """Run the selected pipelines, all without a selector.
 
         Each table is published as its gates pass.
 
-        `full_refresh` rebuilds tables from all files, archived ones too; `batches` of a source, as
-        in `year=2020`, are all that runs, and with `force` they run even if they are unchanged;
-        `repair_gaps` writes those again that other programs have removed from the table.
-        `start` and `end` (exclusive) backfill a range of a table, `chunk` by chunk (`month`, or a
-        count of integers), each published by itself; a backfill that was interrupted goes on where
-        it was, unless `force` is given. `vars` are for templates;
-        `released` runs the newest releases instead of the drafts; `together` publishes all tables
-        in one step, or none; `fail_fast` starts nothing after the first failure; `wait` is how many
-        seconds to wait for a table that another run has.
+        A `RunRequest` has selectors and options in one. `full_refresh` rebuilds tables from all
+        files, archived ones too; `batches` of a source, as in `year=2020`, are all that runs, and
+        with `force` they run even if they are unchanged; `repair_gaps` writes those again that
+        other programs have removed from the table. `start` and `end` (exclusive) backfill a range
+        of a table, `chunk` by chunk (`month`, or a count of integers), each published by itself; a
+        backfill that was interrupted goes on where it was, unless `force` is given. `vars` are for
+        templates; `released` runs the newest releases instead of the drafts; `together` publishes
+        all tables in one step, or none; `fail_fast` starts nothing after the first failure; `wait`
+        is how many seconds to wait for a table that another run has.
         """
-        from lakebed.pipelines.options import RunListener, RunOptions, range_text
+        from lakebed.pipelines.options import RunListener, RunOptions
         from lakebed.pipelines.running.builds.run_selected import run_selected
 
-        options = RunOptions(
-            select=selectors,
-            exclude=tuple(exclude),
-            full_refresh=full_refresh,
-            batches=tuple(batches),
-            start=range_text(start),
-            end=range_text(end),
-            chunk=range_text(chunk),
-            force=force,
-            repair_gaps=repair_gaps,
-            vars=vars or {},
-            released=released,
-            together=together,
-            threads=threads,
-            fail_fast=fail_fast,
-            wait=wait,
-            listener=listener or RunListener(),
+        request = RunRequest.of(*selectors, **options)
+        result = run_selected(
+            RunOptions(request=request, listener=listener or RunListener()), self._run_services
         )
-        result = run_selected(options, self._run_services)
         for record in result.records:
             if any(batch.state == "success" for batch in record.batches):
                 self._care_after_batches(str(record.table))

@@ -15,8 +15,8 @@ from lakebed.cli.parsing.options import (
     SelectorsArgument,
     VarsOption,
     all_selectors,
-    variables,
 )
+from lakebed.cli.parsing.variables import variables
 from lakebed.errors import UnknownName, UsageError
 from lakebed.presentation.lineage import column_lineage_json, lineage_json
 

@@ -15,19 +15,18 @@ from lakebed.cli.output.style import Styled
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.completion import known_pipelines
 from lakebed.cli.parsing.options import (
-    EndOption,
     ExcludeOption,
-    FullRefreshOption,
     ReleasedOption,
     SelectOption,
     SelectorsArgument,
-    StartOption,
     VarsOption,
     all_selectors,
-    variables,
 )
+from lakebed.cli.parsing.request_options import takes
+from lakebed.cli.parsing.variables import variables
 from lakebed.presentation.pipeline import preview_json, sql_json
 from lakebed.presentation.run import gates_json, gates_label
+from lakebed.requests import CompileKeywords, RunRequest, SqlKeywords
 
 if TYPE_CHECKING:
     from lakebed.pipelines.preview.selected import GateResults
@@ -110,28 +109,14 @@ lakebed compile orders --start 2024-01-01 --end 2024-02-01
 """
 
 
+@takes(RunRequest, after={"gates": "exclude"})
 def compile(
     screen: Screen,
-    selectors: SelectorsArgument = None,
-    select: SelectOption = None,
-    exclude: ExcludeOption = None,
+    options: CompileKeywords,
     gates: Annotated[bool, typer.Option("--gates", help="Include the queries of gates.")] = False,
-    full_refresh: FullRefreshOption = False,
-    start: StartOption = None,
-    end: EndOption = None,
-    vars: VarsOption = None,
-    released: ReleasedOption = False,
 ) -> None:
     """Print the SQL that would run now, on pinned snapshots. Starts no JVM."""
-    compiled = screen.lake.pipelines.compile(
-        *all_selectors(selectors, select),
-        exclude=exclude or (),
-        full_refresh=full_refresh,
-        start=start,
-        end=end,
-        vars=variables(vars),
-        released=released,
-    )
+    compiled = screen.lake.pipelines.compile(**options)
     found = [sql for sql in compiled if gates or not sql.gate]
 
     def text() -> None:
@@ -149,6 +134,7 @@ lakebed preview orders --limit 5 --json
 """
 
 
+@takes(RunRequest)
 def preview(
     screen: Screen,
     name: Annotated[
@@ -157,26 +143,15 @@ def preview(
     limit: Annotated[
         int, typer.Option("--limit", min=1, max=1000, help="How many rows to compute.")
     ] = 20,
-    full_refresh: FullRefreshOption = False,
-    start: StartOption = None,
-    end: EndOption = None,
-    vars: VarsOption = None,
-    released: ReleasedOption = False,
+    *,
+    options: SqlKeywords,
 ) -> None:
     """Show the first rows of a pipeline's result, from a zone's _samples/ if any.
 
     Writes nothing.
     """
     with screen.spinner(f"computing {limit} rows"), screen.lake.spark_ahead():
-        found = screen.lake.pipelines.preview(
-            name,
-            limit=limit,
-            full_refresh=full_refresh,
-            start=start,
-            end=end,
-            vars=variables(vars),
-            released=released,
-        )
+        found = screen.lake.pipelines.preview(name, limit=limit, **options)
     names = [field.name for field in found.fields]
 
     def text() -> None:

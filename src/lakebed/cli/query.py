@@ -10,8 +10,9 @@ from lakebed.cli.output.formats import format_count, format_size, plural
 from lakebed.cli.output.results import show_table
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import command
-from lakebed.cli.parsing.options import AtOption, NamespaceOption
+from lakebed.cli.parsing.request_options import takes
 from lakebed.errors import UsageError
+from lakebed.requests import ExplainKeywords, QueryKeywords, QueryRequest
 
 if TYPE_CHECKING:
     from lakebed.query.results.result import QueryResult
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 _SHOWN = 1000  # rows on a screen
 _WIDEST = 10_000  # characters of a value, on a terminal
 
-LimitOption = Annotated[int | None, typer.Option("--limit", min=0, help="At most this many rows.")]
 FormatOption = Annotated[
     Literal["table", "csv", "json", "ndjson", "parquet", "arrow"] | None,
     typer.Option(
@@ -28,13 +28,6 @@ FormatOption = Annotated[
 ]
 OutputOption = Annotated[
     str | None, typer.Option("-o", "--output", metavar="FILE", help="Write to a file.")
-]
-EngineOption = Annotated[
-    Literal["duckdb", "spark"],
-    typer.Option("--engine", help="duckdb (without a JVM) or spark."),
-]
-NoLayoutsOption = Annotated[
-    bool, typer.Option("--no-layouts", help="Read tables themselves, never their layouts.")
 ]
 SqlArgument = Annotated[
     str,
@@ -58,45 +51,26 @@ lakebed query 'SELECT * FROM orders$snapshots'
 """
 
 
+@takes(QueryRequest, after={"format": "limit", "output": "format", "explain": "namespace"})
 def query(
     screen: Screen,
     sql: SqlArgument,
-    at: AtOption = None,
-    engine: EngineOption = "duckdb",
-    limit: LimitOption = None,
+    options: QueryKeywords,
     format: FormatOption = None,
     output: OutputOption = None,
-    namespace: NamespaceOption = None,
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Show which files would be read, and why; read nothing."),
     ] = False,
-    profile: Annotated[
-        bool, typer.Option("--profile", help="Show how long each step took.")
-    ] = False,
-    no_layouts: NoLayoutsOption = False,
 ) -> None:
     """Query the lake's tables in SQL, all as of one point in time. Starts no JVM."""
-    text = sql_text(sql)
-    lake = screen.lake
+    request = QueryRequest(sql_text(sql), **options)
     if explain:
-        found = lake.explain(
-            text, at=at, engine=engine, namespace=namespace, layouts=not no_layouts
-        )
-        show_explained(screen, found)
+        show_explained(screen, screen.lake.explain(request))
         return
-    with lake.query(
-        text,
-        at=at,
-        engine=engine,
-        limit=limit,
-        namespace=namespace,
-        layouts=not no_layouts,
-        profile=profile,
-        route="cli",
-    ) as result:
-        hand_over(screen, result, format, output, limit=limit)
-        if profile:
+    with screen.lake.query(request, route="cli") as result:
+        hand_over(screen, result, format, output, limit=request.limit)
+        if request.profile:
             _profile(screen, result)
 
 
@@ -169,16 +143,7 @@ lakebed explain "SELECT * FROM orders" --at yesterday_tag --json
 """
 
 
-def explain(
-    screen: Screen,
-    sql: SqlArgument,
-    at: AtOption = None,
-    engine: EngineOption = "duckdb",
-    namespace: NamespaceOption = None,
-    no_layouts: NoLayoutsOption = False,
-) -> None:
+@takes(QueryRequest)
+def explain(screen: Screen, sql: SqlArgument, options: ExplainKeywords) -> None:
     """Show which files of each table a query would read, and why, without reading them."""
-    found = screen.lake.explain(
-        sql_text(sql), at=at, engine=engine, namespace=namespace, layouts=not no_layouts
-    )
-    show_explained(screen, found)
+    show_explained(screen, screen.lake.explain(sql_text(sql), **options))

@@ -9,26 +9,10 @@ from lakebed.cli.output.run_text import summary
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
-from lakebed.cli.parsing.options import (
-    BatchOption,
-    ChunkOption,
-    EndOption,
-    ExcludeOption,
-    ForceOption,
-    FullRefreshOption,
-    ReleasedOption,
-    RepairGapsOption,
-    SelectOption,
-    SelectorsArgument,
-    StartOption,
-    ThreadsOption,
-    VarsOption,
-    WaitOption,
-    all_selectors,
-    variables,
-)
+from lakebed.cli.parsing.request_options import option_of, takes
 from lakebed.presentation.plan import plan_json
 from lakebed.presentation.run import build_json, run_label
+from lakebed.requests import PlanKeywords, RunKeywords, RunRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,70 +41,22 @@ lakebed run --dry-run --json
 """
 
 
+@takes(RunRequest)
 def run(
     screen: Screen,
-    selectors: SelectorsArgument = None,
-    select: SelectOption = None,
-    exclude: ExcludeOption = None,
-    full_refresh: FullRefreshOption = False,
-    batch: BatchOption = None,
-    start: StartOption = None,
-    end: EndOption = None,
-    chunk: ChunkOption = None,
-    force: ForceOption = False,
-    repair_gaps: RepairGapsOption = False,
-    fail_fast: Annotated[
-        bool, typer.Option("-x", "--fail-fast", help="Start nothing more after the first failure.")
-    ] = False,
-    threads: ThreadsOption = 1,
-    vars: VarsOption = None,
-    released: ReleasedOption = False,
-    together: Annotated[
-        bool, typer.Option("--together", help="Publish all tables in one step, or none of them.")
-    ] = False,
-    wait: WaitOption = 0.0,
+    options: RunKeywords,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the plan, and change nothing.")
     ] = False,
 ) -> None:
     """Run pipelines. Each table is published once its gates pass."""
+    request = RunRequest(**options)
     if dry_run:
-        plan(
-            screen,
-            selectors,
-            select,
-            exclude,
-            full_refresh=full_refresh,
-            batch=batch,
-            start=start,
-            end=end,
-            chunk=chunk,
-            force=force,
-            repair_gaps=repair_gaps,
-            vars=vars,
-            released=released,
-        )
+        _show_plans(screen, screen.lake.plan(request))
         return
     lake, progress = screen.lake, BuildProgress(screen)
     with lake.spark_ahead(), progress.live():
-        result = lake.run(
-            *all_selectors(selectors, select),
-            exclude=exclude or (),
-            full_refresh=full_refresh,
-            batches=batch or (),
-            start=start,
-            end=end,
-            chunk=chunk,
-            force=force,
-            repair_gaps=repair_gaps,
-            vars=variables(vars),
-            released=released,
-            together=together,
-            threads=threads,
-            fail_fast=fail_fast,
-            wait=wait,
-            listener=progress.listener,
-        )
+        result = lake.run(request, listener=progress.listener)
     _show(screen, result, progress)
 
 
@@ -130,7 +66,12 @@ lakebed retry --threads 4
 """
 
 
-def retry(screen: Screen, threads: ThreadsOption = 1, wait: WaitOption = 0.0) -> None:
+_KEPT = "as in that build"
+ThreadsOption = Annotated[int | None, option_of(RunRequest, "threads", show_default=_KEPT)]
+WaitOption = Annotated[float | None, option_of(RunRequest, "wait", show_default=_KEPT)]
+
+
+def retry(screen: Screen, threads: ThreadsOption = None, wait: WaitOption = None) -> None:
     """Run again what failed or was skipped in the last build, with the same variables and
     options.
     """
@@ -161,36 +102,10 @@ lakebed plan silver.orders --start 2024-01-01 --end 2026-01-01
 """
 
 
-def plan(
-    screen: Screen,
-    selectors: SelectorsArgument = None,
-    select: SelectOption = None,
-    exclude: ExcludeOption = None,
-    full_refresh: FullRefreshOption = False,
-    batch: BatchOption = None,
-    start: StartOption = None,
-    end: EndOption = None,
-    chunk: ChunkOption = None,
-    force: ForceOption = False,
-    repair_gaps: RepairGapsOption = False,
-    vars: VarsOption = None,
-    released: ReleasedOption = False,
-) -> None:
+@takes(RunRequest)
+def plan(screen: Screen, options: PlanKeywords) -> None:
     """Show what runs would do now: steps, inputs, waiting files. Changes nothing, starts no JVM."""
-    plans = screen.lake.plan(
-        *all_selectors(selectors, select),
-        exclude=exclude or (),
-        full_refresh=full_refresh,
-        batches=batch or (),
-        start=start,
-        end=end,
-        chunk=chunk,
-        force=force,
-        repair_gaps=repair_gaps,
-        vars=variables(vars),
-        released=released,
-    )
-    _show_plans(screen, plans)
+    _show_plans(screen, screen.lake.plan(**options))
 
 
 def _show_plans(screen: Screen, plans: "tuple[RunPlan, ...]") -> None:

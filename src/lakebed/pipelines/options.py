@@ -1,8 +1,8 @@
 """What was asked for: which pipelines run, how, and who is told about it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from threading import Event
 from typing import Any, Literal
 
@@ -11,16 +11,11 @@ from lakebed.errors import LakebedError
 from lakebed.names import TableName, new_run_id
 from lakebed.pipelines.planning.steps import RunStep
 from lakebed.ports import MAIN, RunRecord
+from lakebed.requests import RunRequest
 from lakebed.sql import ChangeStatement
 from lakebed.tables.adopting.look import FoundFolder
 
 When = Literal["before", "after"]
-RangeBound = str | int | date | datetime
-
-
-def range_text(given: RangeBound | None) -> str | None:
-    """A bound, or the size of chunks, as it would be written."""
-    return None if given is None else str(given)
 
 
 @dataclass(frozen=True)
@@ -58,55 +53,12 @@ class ManualChange:
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """The options of `lake.run` and of all that looks at pipelines without running them.
+    """A request for runs, and what the program that carries it out adds. One for all runs."""
 
-    One object for all their runs.
-    """
-
-    select: tuple[str, ...] = ()  # none: all pipelines
-    exclude: tuple[str, ...] = ()
-    released: bool = False  # the newest releases instead of the drafts
-    full_refresh: bool = False
-    batches: tuple[str, ...] = ()  # of sources, such as `year=2020`; none: all
-    start: str | None = None  # of a backfill: the first value of its range
-    end: str | None = None  # the first value after it
-    chunk: str | None = None  # how much of it is published at once: `month`, `1000`
-    force: bool = False  # batches run even if they are unchanged, or done
-    repair_gaps: bool = False  # batches of sources run that others have removed from the table
-    vars: Mapping[str, Any] = field(default_factory=dict)
-    together: bool = False  # publish all tables in one step, or none
-    threads: int = 1
-    fail_fast: bool = False
-    wait: float = 0.0  # seconds to wait for a table whose lease another process has
+    request: RunRequest = field(default_factory=RunRequest)
     ref: str = MAIN
     manual_change: ManualChange | None = None
     listener: RunListener = field(default_factory=RunListener)
     stop: Event = field(default_factory=Event)  # once set, runs end at their next step
     invocation: str = field(default_factory=new_run_id)
     started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
-
-    @property
-    def is_backfill(self) -> bool:
-        """Whether a range was given, even if not all of it."""
-        return (self.start, self.end, self.chunk) != (None, None, None)
-
-    @property
-    def args(self) -> dict[str, Any]:
-        """The options as `run_results.json` keeps them, for `lakebed retry`."""
-        names = (
-            "select",
-            "exclude",
-            "full_refresh",
-            "batches",
-            "start",
-            "end",
-            "chunk",
-            "force",
-            "repair_gaps",
-            "vars",
-            "released",
-            "together",
-            "threads",
-            "fail_fast",
-        )
-        return {name: getattr(self, name) for name in names}

@@ -4,7 +4,7 @@ import getpass
 import os
 import socket
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from lakebed.derived.checks import DeclaredLayouts
 from lakebed.errors import LakebedError
@@ -13,7 +13,7 @@ from lakebed.pipelines.definition.spec import declared_layouts
 from lakebed.pipelines.lineage.lineage import ColumnLineage, Lineage
 from lakebed.pipelines.lineage.selected import columns_of_selected, lineage_of_selected
 from lakebed.pipelines.loading import LoadedPipelines, load_pipelines
-from lakebed.pipelines.options import RangeBound, RunListener, RunOptions, range_text
+from lakebed.pipelines.options import RunListener, RunOptions
 from lakebed.pipelines.preview.preview import Preview
 from lakebed.pipelines.preview.selected import (
     CompiledSql,
@@ -50,6 +50,7 @@ from lakebed.pipelines.running.builds.run_selected import BuildResult, retry_las
 from lakebed.pipelines.services import RunServices
 from lakebed.pipelines.zone_readers import drafts_and_releases
 from lakebed.ports import Draft, Release
+from lakebed.requests import CompileKeywords, RunRequest, SqlKeywords
 from lakebed.tables.migration.plan import DeclaredPartitions
 
 
@@ -108,10 +109,14 @@ class Pipelines:
         return {table: declared_layouts(spec) for table, spec in self.load().specs.items()}
 
     def retry(
-        self, *, threads: int = 1, wait: float = 0.0, listener: RunListener | None = None
+        self,
+        *,
+        threads: int | None = None,
+        wait: float | None = None,
+        listener: RunListener | None = None,
     ) -> BuildResult:
-        """Run again what failed or was skipped in the last build, with the options of that
-        build.
+        """Run again what failed or was skipped in the last build, with the options of that build,
+        except for those that are given.
         """
         return retry_last(
             self.services, threads=threads, wait=wait, listener=listener or RunListener()
@@ -120,53 +125,22 @@ class Pipelines:
     # -- without running them
 
     def compile(
-        self,
-        *selectors: str,
-        exclude: Sequence[str] = (),
-        full_refresh: bool = False,
-        start: RangeBound | None = None,
-        end: RangeBound | None = None,
-        vars: Mapping[str, Any] | None = None,
-        released: bool = False,
+        self, *selectors: str | RunRequest, **options: Unpack[CompileKeywords]
     ) -> tuple[CompiledSql, ...]:
         """The SQL that would run now, over pinned snapshots. Starts no JVM.
 
         `start` and `end` are the range of a backfill.
         """
-        options = RunOptions(
-            select=selectors,
-            exclude=tuple(exclude),
-            full_refresh=full_refresh,
-            start=range_text(start),
-            end=range_text(end),
-            vars=vars or {},
-            released=released,
-        )
-        return compile_selected(options, self.services)
+        request = RunRequest.of(*selectors, **options)
+        return compile_selected(RunOptions(request=request), self.services)
 
-    def preview(
-        self,
-        name: str,
-        *,
-        limit: int = 20,
-        full_refresh: bool = False,
-        start: RangeBound | None = None,
-        end: RangeBound | None = None,
-        vars: Mapping[str, Any] | None = None,
-        released: bool = False,
-    ) -> Preview:
+    def preview(self, name: str, *, limit: int = 20, **options: Unpack[SqlKeywords]) -> Preview:
         """The first rows of one pipeline's result, from a zone's `_samples/` where it has some.
 
         Writes nothing. `start` and `end` are the range of a backfill.
         """
-        options = RunOptions(
-            full_refresh=full_refresh,
-            start=range_text(start),
-            end=range_text(end),
-            vars=vars or {},
-            released=released,
-        )
-        return preview_one(name, options, self.services, limit=limit)
+        request = RunRequest(**options)
+        return preview_one(name, RunOptions(request=request), self.services, limit=limit)
 
     def test(
         self,
@@ -180,10 +154,8 @@ class Pipelines:
 
         `on_end` gets each pipeline's results, and the number of pipelines.
         """
-        options = RunOptions(
-            select=selectors, exclude=tuple(exclude), vars=vars or {}, released=released
-        )
-        return test_selected(options, self.services, on_end=on_end)
+        request = RunRequest(*selectors, exclude=exclude, vars=vars, released=released)
+        return test_selected(RunOptions(request=request), self.services, on_end=on_end)
 
     def lineage(
         self, *selectors: str, exclude: Sequence[str] = (), released: bool = False
@@ -191,8 +163,8 @@ class Pipelines:
         """What the selected pipelines read, with the snapshots that their last successful
         runs saw.
         """
-        options = RunOptions(select=selectors, exclude=tuple(exclude), released=released)
-        return lineage_of_selected(options, self.services)
+        request = RunRequest(*selectors, exclude=exclude, released=released)
+        return lineage_of_selected(request, self.services)
 
     def column_lineage(
         self,
@@ -202,10 +174,8 @@ class Pipelines:
         released: bool = False,
     ) -> tuple[ColumnLineage, ...]:
         """The columns that each column of the selected pipelines comes from."""
-        options = RunOptions(
-            select=selectors, exclude=tuple(exclude), vars=vars or {}, released=released
-        )
-        return columns_of_selected(options, self.services)
+        request = RunRequest(*selectors, exclude=exclude, vars=vars, released=released)
+        return columns_of_selected(request, self.services)
 
     # -- drafts and releases
 

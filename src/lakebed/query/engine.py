@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from lakebed.ports import Compute, Predicate, QueryRows, ScanColumn
 from lakebed.query.parsing.parse_nodes import Json
 from lakebed.query.planning.plan import ChosenLayout, PlannedTable, QueryPlan
-from lakebed.query.request import QueryRequest
+from lakebed.query.request import QueryOptions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,7 +33,7 @@ class QueryEngine(Protocol):
         ...
 
     def run(
-        self, plan: QueryPlan, request: QueryRequest, *, on_close: Callable[[], None] | None = None
+        self, plan: QueryPlan, options: QueryOptions, *, on_close: Callable[[], None] | None = None
     ) -> QueryRows:
         """Start the query; `on_close` is called when its rows are closed.
 
@@ -51,7 +51,7 @@ class UntrustedEngine(Protocol):
     nothing else.
     """
 
-    def run(self, plan: QueryPlan, request: QueryRequest) -> QueryRows:
+    def run(self, plan: QueryPlan, options: QueryOptions) -> QueryRows:
         """Start the query."""
         ...
 

@@ -16,11 +16,12 @@ from lakebed.query.planning.layout_plan import require_known_layout
 from lakebed.query.planning.plan import QueryPlan, all_tables
 from lakebed.query.planning.planner import QueryContext, plan_query
 from lakebed.query.planning.resolve import all_names
-from lakebed.query.request import QueryRequest
+from lakebed.query.request import QueryOptions
 from lakebed.query.results.log import QueryLog
 from lakebed.query.results.log_recorder import LogRecorder
 from lakebed.query.results.protected_rows import ProtectedRows
 from lakebed.query.results.result import QueryResult
+from lakebed.requests import QueryRequest
 from lakebed.tables import SnapshotGuard, SnapshotRead
 
 if TYPE_CHECKING:
@@ -77,13 +78,14 @@ class Queries:
             require_known_layout(plan.tables, hints.use)
         return explain_plan(plan)
 
-    def query(self, request: QueryRequest) -> QueryResult:
+    def query(self, options: QueryOptions) -> QueryResult:
         """The answer. Every query is logged when its last row was read, or when it failed."""
-        recorder, began = LogRecorder(self.log, request), time.perf_counter()
+        recorder, began = LogRecorder(self.log, options), time.perf_counter()
+        request = options.request
         with recorder.failures():
-            self._require_allowed(request)
+            self._require_allowed(options)
             plan = self.plan(request)
-            run = partial(self._run_protected, plan, self._runner(plan, request))
+            run = partial(self._run_protected, plan, self._runner(plan, options))
             plan_ms = (time.perf_counter() - began) * 1000
         on_end = partial(recorder.finish, plan)
         try:
@@ -101,17 +103,17 @@ class Queries:
             plan_ms=plan_ms,
         )
 
-    def _runner(self, plan: QueryPlan, request: QueryRequest) -> Callable[[], QueryRows]:
-        if request.engine == "spark":
+    def _runner(self, plan: QueryPlan, options: QueryOptions) -> Callable[[], QueryRows]:
+        if options.request.engine == "spark":
             return partial(self.engines.run_by_spark, plan)
-        if request.untrusted:
+        if options.untrusted:
             _require_no_spark_view(plan)
-            return partial(self.engines.untrusted.run, plan, request)
+            return partial(self.engines.untrusted.run, plan, options)
         if plan.spark_views:
-            return partial(self._run_over_spark_views, plan, request)
-        return partial(self.engines.duckdb.run, plan, request)
+            return partial(self._run_over_spark_views, plan, options)
+        return partial(self.engines.duckdb.run, plan, options)
 
-    def _run_over_spark_views(self, plan: QueryPlan, request: QueryRequest) -> QueryRows:
+    def _run_over_spark_views(self, plan: QueryPlan, options: QueryOptions) -> QueryRows:
         """Run a query over views that only Spark can answer: their rows are in files until the
         result is closed.
         """
@@ -127,11 +129,12 @@ class Queries:
             if isinstance(error, RunFailed):
                 raise BadQuery(error.what, next=error.next) from error
             raise
-        return self.engines.duckdb.run(plan.with_view_files(files), request, on_close=compute.close)
+        return self.engines.duckdb.run(plan.with_view_files(files), options, on_close=compute.close)
 
-    def _require_allowed(self, request: QueryRequest) -> None:
+    def _require_allowed(self, options: QueryOptions) -> None:
         """Check an untrusted query before anything of it is planned."""
-        if not request.untrusted:
+        request = options.request
+        if not options.untrusted:
             return
         from lakebed.query.guard.statement_guard import check_untrusted
 

@@ -1,42 +1,28 @@
-"""A request for a query, and which table of the lake a name in it means."""
+"""What goes with a request for a query, and which table of the lake a name in it means."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from lakebed.errors import BadQuery, UnknownName, near, suggestion
 from lakebed.names import TableName
 from lakebed.query.cancellation import Cancellation
 from lakebed.query.planning.listings import is_engines_own
+from lakebed.requests import QueryRequest
 
-Engine = Literal["duckdb", "spark"]
 TablePart = Literal["rows", "snapshots", "files", "partitions", "refs", "batches"]
 METADATA_TABLES: tuple[TablePart, ...] = ("snapshots", "files", "partitions", "refs", "batches")
 
 
 @dataclass(frozen=True)
-class QueryRequest:
-    """A query as the caller wrote it. `at` is the point for every table without an AT clause."""
+class QueryOptions:
+    """A request for a query, and what the program that answers it adds."""
 
-    sql: str
-    at: str | None = None
-    engine: Engine = "duckdb"
-    limit: int | None = None
-    namespace: str | None = None  # which short names are looked up in first
-    parameters: Sequence[Any] | Mapping[str, Any] | None = None
-    layouts: bool = True  # tables may be read through their layouts
-    profile: bool = False  # measure what each step of the engine took
-    stop: Cancellation | None = field(default=None, compare=False)
+    request: QueryRequest
     untrusted: bool = False  # check, confine and limit it
     principal: str = ""  # who asks, for the query log
     route: str = "api"  # how the query reached Lakebed, for the query log
-
-    @property
-    def named_parameters(self) -> Mapping[str, Any]:
-        """The parameters by their names in the text; positional ones are numbered from 1."""
-        if isinstance(self.parameters, Mapping):
-            return self.parameters
-        return {str(number): value for number, value in enumerate(self.parameters or (), 1)}
+    stop: Cancellation | None = None
 
 
 @dataclass(frozen=True)

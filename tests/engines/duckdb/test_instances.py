@@ -15,7 +15,7 @@ from lakebed.app import Lake
 from lakebed.engines.duckdb import DuckEngine
 from lakebed.engines.duckdb.instance_pool import InstancePool
 from lakebed.names import TableName
-from lakebed.query.request import QueryRequest
+from lakebed.requests import QueryRequest
 from tests.support.benches import ids
 from tests.support.lakes.query_lakes import add_table, bench_of, make_lake
 

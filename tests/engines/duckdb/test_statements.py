@@ -13,7 +13,7 @@ from lakebed.app import Lake
 from lakebed.engines.duckdb.extensions import load
 from lakebed.errors import BadQuery
 from lakebed.query.parsing.functions import WRITING
-from lakebed.query.request import QueryRequest
+from lakebed.requests import QueryRequest
 from tests.support.benches import ids
 from tests.support.lakes.query_lakes import add_table, bench_of, make_lake
 from tests.support.tables import snapshots_of

@@ -13,7 +13,7 @@ from lakebed.app import Lake
 from lakebed.errors import LakebedError
 from lakebed.names import TableName
 from lakebed.query.planning.plan import all_tables
-from lakebed.query.request import QueryRequest
+from lakebed.requests import QueryRequest
 from tests.support.compaction import compact
 from tests.support.handmade_layouts import HandMadeLayout
 from tests.support.lakes.query_lakes import SCHEMA, bench_of, make_lake, random_rows

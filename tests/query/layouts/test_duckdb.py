@@ -13,7 +13,7 @@ from lakebed.derived.look import LayoutLooks
 from lakebed.engines.duckdb import DuckEngine
 from lakebed.errors import UnknownName
 from lakebed.names import TableName
-from lakebed.query.request import QueryRequest
+from lakebed.requests import QueryRequest
 from tests.query.layouts.region_lake import REGION, RegionLake, make_region_lake, rows_of
 from tests.support.views import add_view
 

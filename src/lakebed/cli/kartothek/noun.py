@@ -11,9 +11,9 @@ from lakebed.cli.output.formats import plural
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
+from lakebed.cli.parsing.options import LimitOption
 from lakebed.cli.query import (
     FormatOption,
-    LimitOption,
     OutputOption,
     SqlArgument,
     hand_over,

@@ -8,7 +8,8 @@ from lakebed.cli.output.formats import format_time
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import Styled, bold
 from lakebed.cli.parsing.command import command
-from lakebed.cli.parsing.options import PipelineArgument, VarsOption, variables
+from lakebed.cli.parsing.options import PipelineArgument, VarsOption
+from lakebed.cli.parsing.variables import variables
 from lakebed.presentation.pipeline import made_release_json, pipeline_diff_json, release_json
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from lakebed.engines.duckdb.sql.types import text
 from lakebed.query.parsing.parse_nodes import Json
 from lakebed.query.parsing.tree import shortened_inside
 from lakebed.query.planning.plan import QueryPlan
-from lakebed.query.request import QueryRequest
+from lakebed.query.request import QueryOptions
 
 OPENING: dict[str, Any] = {
     "allow_community_extensions": "false",
@@ -89,15 +89,16 @@ class DuckEngine:
         return parsed
 
     def run(
-        self, plan: QueryPlan, request: QueryRequest, *, on_close: Callable[[], None] | None = None
+        self, plan: QueryPlan, options: QueryOptions, *, on_close: Callable[[], None] | None = None
     ) -> DuckRows:
         """Start a query in a session that is closed with its rows."""
         session = self.session()
         if on_close:
             session.on_close(on_close)
         try:
-            if request.stop:
-                request.stop.on_cancel(session.cancel)
+            if options.stop:
+                options.stop.on_cancel(session.cancel)
+            request = options.request
             return session.run(plan, request.parameters, profile=request.profile)
         except BaseException:
             session.close()

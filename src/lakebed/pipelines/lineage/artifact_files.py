@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib.metadata import version
-from typing import Any
 
 from lakebed.errors import FileMissing, LakebedError
 from lakebed.names import TableName
@@ -19,6 +18,7 @@ from lakebed.pipelines.lineage.artifacts import (
 from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import Files, RunRecord
+from lakebed.requests import RunRequest
 
 
 def write_artifacts(
@@ -34,7 +34,7 @@ def write_artifacts(
     The build is done: failing to write them does not fail it.
     """
     invocation = Invocation(
-        options.invocation, services.now(), version("lakebed"), elapsed, options.args
+        options.invocation, services.now(), version("lakebed"), elapsed, dict(options.request)
     )
     with suppress(LakebedError):
         for path, content in (
@@ -45,10 +45,13 @@ def write_artifacts(
             services.placement.files.write(path, text.encode())
 
 
-def read_args(files: Files, invocation: str) -> dict[str, Any]:
-    """The options of a build, if it is the one that `run_results.json` describes."""
+def read_request(files: Files, invocation: str) -> RunRequest:
+    """The request of a build, if it is the one that `run_results.json` describes; otherwise one
+    without options.
+    """
     try:
         results = json.loads(files.read(RUN_RESULTS))
     except (FileMissing, ValueError):
-        return {}
-    return dict(results["args"]) if results["metadata"]["invocation_id"] == invocation else {}
+        return RunRequest()
+    described = results["metadata"]["invocation_id"] == invocation
+    return RunRequest.stored(results["args"]) if described else RunRequest()

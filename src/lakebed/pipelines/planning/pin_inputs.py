@@ -51,15 +51,15 @@ def pin_inputs(
     read = (ref.table for ref in refs if ref.table != spec.table)
     inputs = {table: _input(table, found, built, options.ref) for table in read}
     target = _target(spec, found.get(spec.table), services)
-    if options.full_refresh and not target.absent:
+    if options.request.full_refresh and not target.absent:
         _require_no_lost_history(spec)
     shown = {table: _shown(pin, found, built) for table, pin in inputs.items()}
-    landing, batches = _pin_files(spec, target, services, full_refresh=options.full_refresh)
+    landing, batches = _pin_files(spec, target, services, full_refresh=options.request.full_refresh)
     pins = Pins(
         run_id,
         inputs,
         landing,
-        options.full_refresh,
+        options.request.full_refresh,
         options.ref,
         shown | {spec.table: _own_shown(target, options.ref)},
         batches,
@@ -232,5 +232,5 @@ def _given(spec: PipelineSpec, services: RunServices, options: RunOptions) -> st
         for zone in spec.zone_names
     }
     return sha256(
-        json.dumps([options.vars, zones], sort_keys=True, default=str).encode()
+        json.dumps([options.request.vars, zones], sort_keys=True, default=str).encode()
     ).hexdigest()

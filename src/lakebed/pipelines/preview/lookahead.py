@@ -62,7 +62,7 @@ class Lookahead:
         """What a run would do; raises if it could not run."""
         if self.specs[table].kind == "source":
             return self._source_plan(table)
-        if self.options.is_backfill:
+        if self.options.request.is_backfill:
             return self._backfill_plan(table)
         context = self.context_of(
             table, mark=STAND_IN if self.specs[table].config.watermark_column else None

@@ -57,9 +57,9 @@ def template_context(
     functions = registered_functions(python_sources(specs), own_spark=services.own_spark)
     moment = services.local(options.started_at)
     context = TemplateContext(
-        spec, specs, pins, target, built, newest, moment, options.vars, functions=functions
+        spec, specs, pins, target, built, newest, moment, options.request.vars, functions=functions
     )
-    if not options.is_backfill:
+    if not options.request.is_backfill:
         return context
     strategy, chunk = look_at_backfill(spec, services, options).pinned_whole(spec)
     ranged = replace(spec, strategy=strategy)

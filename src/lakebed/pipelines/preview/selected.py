@@ -47,19 +47,21 @@ def plan_selected(options: RunOptions, services: RunServices) -> tuple[RunPlan, 
 
     Changes nothing, starts no JVM.
     """
-    loaded = load_pipelines(services, released=options.released)
-    tables = loaded.selected(options.select, options.exclude)
+    request = options.request
+    loaded = load_pipelines(services, released=request.released)
+    tables = loaded.selected(request.select, request.exclude)
     require_released_inputs(tables, loaded, services)
-    require_fitting_options([loaded.specs[table] for table in tables], options)
+    require_fitting_options([loaded.specs[table] for table in tables], request)
     ahead = Lookahead.of(loaded.specs, services, options)
     return tuple(map(ahead.plan, tables))
 
 
 def compile_selected(options: RunOptions, services: RunServices) -> tuple[CompiledSql, ...]:
     """The SQL of the selected pipelines and their gates; raises if all of them are Python."""
-    loaded = load_pipelines(services, released=options.released)
-    tables = loaded.selected(options.select, options.exclude)
-    require_fitting_options([loaded.specs[table] for table in tables], options)
+    request = options.request
+    loaded = load_pipelines(services, released=request.released)
+    tables = loaded.selected(request.select, request.exclude)
+    require_fitting_options([loaded.specs[table] for table in tables], request)
     ahead = Lookahead.of(loaded.specs, services, options)
     python = [table for table in tables if loaded.specs[table].kind != "sql"]
     if len(python) < len(tables):
@@ -77,13 +79,14 @@ def _sql(ahead: Lookahead, spec: PipelineSpec) -> list[CompiledSql]:
 
 def preview_one(name: str, options: RunOptions, services: RunServices, *, limit: int) -> Preview:
     """The first rows that a run of one pipeline would produce."""
-    loaded = load_pipelines(services, released=options.released)
+    request = options.request
+    loaded = load_pipelines(services, released=request.released)
     tables = loaded.selected((name,))
     if len(tables) != 1:
         raise UsageError(
             f"{name!r} selects {len(tables)} pipelines.", next="Give the whole name of one."
         )
-    require_fitting_options([loaded.specs[tables[0]]], options)
+    require_fitting_options([loaded.specs[tables[0]]], request)
     return preview(loaded.specs[tables[0]], loaded.specs, services, options, limit=limit)
 
 
@@ -94,10 +97,11 @@ def test_selected(
 
     Pipelines without gates are left out.
     """
-    loaded = load_pipelines(services, released=options.released)
+    request = options.request
+    loaded = load_pipelines(services, released=request.released)
     tables = [
         table
-        for table in loaded.selected(options.select, options.exclude)
+        for table in loaded.selected(request.select, request.exclude)
         if loaded.specs[table].gates
     ]
     results = []

@@ -124,7 +124,7 @@ class ActiveRun:
 
     @property
     def vars(self) -> Mapping[str, Any]:
-        return self.options.vars
+        return self.options.request.vars
 
 
 def open_run(

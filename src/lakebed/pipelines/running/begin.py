@@ -74,7 +74,7 @@ def begin(
         built,
         mark,
         services.local(options.started_at),
-        options.vars,
+        options.request.vars,
         functions=functions,
     )
     record = replace(

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lakebed.query.layouts.verdict import LayoutReason
-from lakebed.query.request import Engine
+from lakebed.requests import Engine
 
 
 @dataclass(frozen=True)

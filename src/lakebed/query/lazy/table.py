@@ -14,8 +14,8 @@ from lakebed.query.layouts.wish import LayoutWish
 from lakebed.query.lazy.selection import TableSelection
 from lakebed.query.planning.layout_plan import LayoutPlanning
 from lakebed.query.planning.plan import PlannedTable, ReadTarget
-from lakebed.query.request import Engine
 from lakebed.query.results.row_source import RowSource
+from lakebed.requests import Engine
 from lakebed.tables import SnapshotGuard, SnapshotRead
 
 if TYPE_CHECKING:

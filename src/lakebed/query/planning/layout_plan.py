@@ -12,7 +12,7 @@ from lakebed.query.parsing.hints import layout_hints
 from lakebed.query.parsing.parse_nodes import Json, dicts
 from lakebed.query.parsing.tree import mentioned_columns
 from lakebed.query.planning.plan import PinnedTable, PlannedTable, QueryPlan, all_tables
-from lakebed.query.request import QueryRequest
+from lakebed.requests import QueryRequest
 from lakebed.settings import LayoutSettings
 
 

@@ -36,8 +36,9 @@ from lakebed.query.planning.resolve import (
     tables_named,
     with_views_and_foreign,
 )
-from lakebed.query.request import QueryRequest, TableReference, unknown_table
+from lakebed.query.request import TableReference, unknown_table
 from lakebed.query.views.catalog_views import listed_tables, name_of, plan_view, require_present
+from lakebed.requests import QueryRequest
 
 _LOOKS = 3
 

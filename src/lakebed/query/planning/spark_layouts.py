@@ -17,7 +17,8 @@ from lakebed.query.planning.plan import (
     ReadTarget,
 )
 from lakebed.query.planning.planner import QueryContext
-from lakebed.query.request import QueryRequest, TableReference
+from lakebed.query.request import TableReference
+from lakebed.requests import QueryRequest
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -19,7 +19,8 @@ from lakebed.query.planning.plan import PinnedTable, PlannedTable, QueryPlan
 from lakebed.query.planning.planner import QueryContext
 from lakebed.query.planning.resolve import CatalogNames, all_names
 from lakebed.query.planning.spark_layouts import SparkLayouts, SparkTarget
-from lakebed.query.request import METADATA_TABLES, QueryRequest, TableReference
+from lakebed.query.request import METADATA_TABLES, TableReference
+from lakebed.requests import QueryRequest
 from lakebed.tables import as_of_schema
 
 if TYPE_CHECKING:

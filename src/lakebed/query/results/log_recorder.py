@@ -11,7 +11,7 @@ from lakebed.errors import BadQuery, LakebedError, QueryEnded
 from lakebed.names import new_run_id
 from lakebed.query.planning.explain import explain_plan
 from lakebed.query.planning.plan import PlannedTable, QueryPlan, all_tables
-from lakebed.query.request import QueryRequest
+from lakebed.query.request import QueryOptions
 from lakebed.query.results.log import QueryLog, QueryLogEntry, sql_hash
 from lakebed.query.results.log_conditions import read_conditions
 
@@ -21,8 +21,8 @@ _NO_PLAN = QueryPlan("", "", ())
 class LogRecorder:
     """Measures one query and writes it to the log when it ends."""
 
-    def __init__(self, log: QueryLog, request: QueryRequest) -> None:
-        self._log, self._request = log, request
+    def __init__(self, log: QueryLog, options: QueryOptions) -> None:
+        self._log, self._options = log, options
         self._at, self._began = datetime.now(UTC), time.perf_counter()
         self._finished = False
 
@@ -59,18 +59,18 @@ class LogRecorder:
         )
 
     def _entry(self, rows: int, error: LakebedError | None) -> QueryLogEntry:
-        request = self._request
+        options, request = self._options, self._options.request
         return QueryLogEntry(
             ts=self._at,
             id=new_run_id(),
             sql=request.sql,
             sql_hash=sql_hash(request.sql),
-            status=_status(error, untrusted=request.untrusted),
+            status=_status(error, untrusted=options.untrusted),
             error=str(error.what) if error else "",
-            principal=request.principal,
-            route=request.route,
+            principal=options.principal,
+            route=options.route,
             engine=request.engine,
-            untrusted=request.untrusted,
+            untrusted=options.untrusted,
             params_redacted=_parameter_types(request.parameters),
             rows=rows,
             ms=round((time.perf_counter() - self._began) * 1000, 3),

@@ -11,8 +11,8 @@ from lakebed.ports import OperatorProfile, QueryRows
 from lakebed.query.engine import FrameConverter
 from lakebed.query.planning.explain import TableExplanation, explain_plan
 from lakebed.query.planning.plan import QueryPlan
-from lakebed.query.request import QueryRequest
 from lakebed.query.results.row_source import PREVIEW, RowSource
+from lakebed.requests import QueryRequest
 
 if TYPE_CHECKING:
     import polars as pl

@@ -13,7 +13,7 @@ from lakebed.engines.duckdb.untrusted.confined import ConfinedQuery, SandboxInpu
 from lakebed.engines.duckdb.untrusted.rows import ConfinedRows
 from lakebed.ports import Scans
 from lakebed.query.planning.plan import QueryPlan, all_tables
-from lakebed.query.request import QueryRequest
+from lakebed.query.request import QueryOptions
 
 
 class ConfinedEngine:
@@ -32,11 +32,11 @@ class ConfinedEngine:
         self._limits = limits
         self.children = ChildPool(ready=ready)
 
-    def run(self, plan: QueryPlan, request: QueryRequest) -> ConfinedRows:
+    def run(self, plan: QueryPlan, options: QueryOptions) -> ConfinedRows:
         """Start the query: the child sees the tables of the plan and can open their files."""
         query = ConfinedQuery(plan.text, self._inputs(plan), self._limits, children=self.children)
-        if request.stop:
-            request.stop.on_cancel(query.cancel)
+        if options.stop:
+            options.stop.on_cancel(query.cancel)
         return ConfinedRows(query)
 
     def _inputs(self, plan: QueryPlan) -> SandboxInputs:

@@ -112,8 +112,8 @@ def look_at_backfill(
         raise _unusable(f"{error}.", spec) from None
     chunks = _chunks(column, whole, size, zone, spec)
     request = _digest(spec, options, [column, *chunks, str(size)])
-    done = frozenset[str]() if options.force else _done(request, spec, services, metadata)
-    reason: Reason = "forced" if options.force else "backfill"
+    done = frozenset[str]() if options.request.force else _done(request, spec, services, metadata)
+    reason: Reason = "forced" if options.request.force else "backfill"
     due = tuple(DueBatch(label, reason) for label in chunks if label not in done)
     decision = BatchDecision(due, unchanged=len(chunks) - len(due))
     return BackfillLook(column, kind, whole, size, zone, request, chunks, decision)
@@ -136,7 +136,7 @@ def _kind(
 ) -> Kind:
     type_ = known.get(column.casefold())
     if type_ is None:
-        return guess_kind(options.start or "", options.end or "")
+        return guess_kind(options.request.start or "", options.request.end or "")
     kind = kind_of(type_)
     if kind is None:
         what = f"the column {column!r} is {type_}: a range needs dates, times or integers."
@@ -148,15 +148,16 @@ def _asked(
     spec: PipelineSpec, options: RunOptions, column: str, kind: Kind, zone: ZoneInfo
 ) -> tuple[ChunkRange, Unit | int]:
     """The range and the size of its chunks; `ValueError` says what is wrong with them."""
-    start = read_bound(options.start or "", kind, zone=zone)
-    end = read_bound(options.end or "", kind, zone=zone)
+    start = read_bound(options.request.start or "", kind, zone=zone)
+    end = read_bound(options.request.end or "", kind, zone=zone)
     whole = ChunkRange(start, end)
     if is_empty(whole):
         raise ValueError(
-            f"the range from {options.start} to {options.end} is empty; its end is exclusive"
+            f"the range from {options.request.start} to {options.request.end} is empty; its end is"
+            " exclusive"
         )
-    if options.chunk is not None:
-        return whole, read_size(options.chunk, kind)
+    if options.request.chunk is not None:
+        return whole, read_size(options.request.chunk, kind)
     return whole, default_size(spec.config, column, whole)
 
 
@@ -172,7 +173,7 @@ def _chunks(
 
 
 def _digest(spec: PipelineSpec, options: RunOptions, asked: list[str]) -> str:
-    told = json.dumps([spec.source, options.vars, asked], sort_keys=True, default=str)
+    told = json.dumps([spec.source, options.request.vars, asked], sort_keys=True, default=str)
     return sha256(told.encode(errors="surrogatepass")).hexdigest()[:32]
 
 

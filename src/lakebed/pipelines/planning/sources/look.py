@@ -60,9 +60,9 @@ def look_at_source(
             found.batches,
             states,
             config=config_digest(spec.config),
-            only=_chosen(options.batches, source, [b.label for b in found.batches], states),
-            force=options.force or options.full_refresh,
-            gaps=missing if options.repair_gaps else (),
+            only=_chosen(options.request.batches, source, [b.label for b in found.batches], states),
+            force=options.request.force or options.request.full_refresh,
+            gaps=missing if options.request.repair_gaps else (),
         )
         at_once = files_at_once(services.placement.settings.spark.memory_bytes)
         yield SourceLook(source, found, states, decision, metadata, at_once, gaps)

@@ -62,7 +62,7 @@ def run_batches(build: Build, spec: PipelineSpec) -> RunRecord:
     the others go on.
     """
     run_id, services = new_run_id(), build.services
-    options = replace(build.options, full_refresh=False)
+    options = replace(build.options, request=build.options.request.replace(full_refresh=False))
     with ExitStack() as stack:
         try:
             held = stack.enter_context(hold_table(build, spec.table, run_id))
@@ -84,7 +84,7 @@ def run_batches(build: Build, spec: PipelineSpec) -> RunRecord:
 
 
 def _look(build: Build, spec: PipelineSpec) -> AbstractContextManager[SourceLook | BackfillLook]:
-    if build.options.is_backfill:
+    if build.options.request.is_backfill:
         return nullcontext(look_at_backfill(spec, build.services, build.options))
     return look_at_source(spec, build.services, build.options)
 
@@ -96,7 +96,7 @@ def _begun(build: Build, spec: PipelineSpec, run_id: str) -> RunRecord:
         spec.table,
         "running",
         build.services.now(),
-        strategy="backfill" if build.options.is_backfill else spec.strategy_name,
+        strategy="backfill" if build.options.request.is_backfill else spec.strategy_name,
         release=spec.digest,
         version=spec.version,
         ref=build.options.ref,
@@ -162,7 +162,7 @@ def _refuse_bad_keys(run: _BatchedRun) -> None:
     others.
     """
     look = run.look
-    if isinstance(look, BackfillLook) or run.build.options.batches:
+    if isinstance(look, BackfillLook) or run.build.options.request.batches:
         return
     for bad in look.found.bad:
         error = bad_key(bad, look.source)

@@ -61,7 +61,7 @@ def begin_batch(
         NOTHING_BUILT,
         None,
         services.local(options.started_at),
-        options.vars,
+        options.request.vars,
         functions=registered_functions(python_sources(build.specs), own_spark=services.own_spark),
     )
     if not record.batches:

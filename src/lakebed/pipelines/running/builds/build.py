@@ -22,8 +22,8 @@ def run_each(build: Build, tables: Sequence[TableName]) -> tuple[RunRecord, ...]
         dependencies(build.specs, tables),
         partial(run_one, build),
         partial(_skip, build),
-        threads=build.options.threads,
-        fail_fast=build.options.fail_fast,
+        threads=build.options.request.threads,
+        fail_fast=build.options.request.fail_fast,
         interrupt=build.interrupt,
     )
 
@@ -34,7 +34,7 @@ def run_one(build: Build, table: TableName) -> RunRecord:
     """
     build.options.listener.on_start(table)
     spec = build.specs[table]
-    if spec.kind == "source" or build.options.is_backfill:
+    if spec.kind == "source" or build.options.request.is_backfill:
         record = run_batches(build, spec)
         build.options.listener.on_end(record)
         return record

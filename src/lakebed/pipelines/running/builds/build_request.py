@@ -32,7 +32,9 @@ def hold_table(build: Build, table: TableName, run_id: str) -> AbstractContextMa
     """The lease under which a run works."""
     services, options = build.services, build.options
     limit = services.placement.settings.lease.limit_seconds
-    waiting = LeaseWait(options.wait, options.stop, partial(options.listener.on_wait, table))
+    waiting = LeaseWait(
+        options.request.wait, options.stop, partial(options.listener.on_wait, table)
+    )
     return hold_lease(
         services.leases,
         str(table),

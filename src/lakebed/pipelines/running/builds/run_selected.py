@@ -8,7 +8,7 @@ from lakebed import errors
 from lakebed.errors import RunFailed, UsageError
 from lakebed.names import TableName
 from lakebed.pipelines.fitting_options import require_fitting_options
-from lakebed.pipelines.lineage.artifact_files import read_args, write_artifacts
+from lakebed.pipelines.lineage.artifact_files import read_request, write_artifacts
 from lakebed.pipelines.loading import LoadedPipelines, load_pipelines, require_released_inputs
 from lakebed.pipelines.options import RunListener, RunOptions
 from lakebed.pipelines.planning.pin_inputs import require_known_refs
@@ -49,14 +49,15 @@ class BuildResult:
 
 def run_selected(options: RunOptions, services: RunServices) -> BuildResult:
     """Run the selected pipelines. Each table is published as its gates pass, or all `together`."""
+    request = options.request
     loaded, tables = retry(lambda: _load(options, services), attempts=3, pause=float)
     options.listener.on_select(tables)
     build = Build(loaded.specs, services, options)
     began = time.monotonic()
-    records = run_together(build, tables) if options.together else run_each(build, tables)
+    records = run_together(build, tables) if request.together else run_each(build, tables)
     write_artifacts(services, loaded.specs, records, options, elapsed=time.monotonic() - began)
     return BuildResult(
-        options.invocation, records, loaded.left_out(options.select, options.exclude)
+        options.invocation, records, loaded.left_out(request.select, request.exclude)
     )
 
 
@@ -64,12 +65,13 @@ def _load(
     options: RunOptions, services: RunServices
 ) -> tuple[LoadedPipelines, tuple[TableName, ...]]:
     """Load the selected pipelines, check that they can run, and save their drafts."""
-    loaded = load_pipelines(services, released=options.released)
-    tables = loaded.selected(options.select, options.exclude)
+    request = options.request
+    loaded = load_pipelines(services, released=request.released)
+    tables = loaded.selected(request.select, request.exclude)
     services.placement.require_relocated(*tables)
     require_released_inputs(tables, loaded, services)
     require_known_refs(tables, loaded.specs, services)
-    require_fitting_options([loaded.specs[table] for table in tables], options)
+    require_fitting_options([loaded.specs[table] for table in tables], request)
     save_drafts(
         {table: loaded.contents[table] for table in tables if table in loaded.contents}, services
     )
@@ -77,9 +79,11 @@ def _load(
 
 
 def retry_last(
-    services: RunServices, *, threads: int, wait: float, listener: RunListener
+    services: RunServices, *, threads: int | None, wait: float | None, listener: RunListener
 ) -> BuildResult:
-    """Run again what failed or was skipped in the last build, with the options of that build."""
+    """Run again what failed or was skipped in the last build, with the options of that build,
+    except for those that are given.
+    """
     # a run that a crash left half published may have succeeded
     settle_publications(services.placement.catalog)
     last = _last_of_a_build(services)
@@ -87,26 +91,16 @@ def retry_last(
         raise UsageError(
             "nothing has run yet, so there is nothing to retry.", next="Run something: lakebed run"
         )
-    args = read_args(services.placement.files, last.invocation)
-    options = RunOptions(
-        select=tuple(
-            map(str, _unsuccessful(services.records.runs(invocation=last.invocation, limit=_ALL)))
-        ),
-        full_refresh=args.get("full_refresh", False),
-        batches=tuple(args.get("batches", ())),
-        start=args.get("start"),
-        end=args.get("end"),
-        chunk=args.get("chunk"),
-        force=args.get("force", False),
-        repair_gaps=args.get("repair_gaps", False),
-        vars=args.get("vars", {}),
+    before = read_request(services.placement.files, last.invocation)
+    tables = _unsuccessful(services.records.runs(invocation=last.invocation, limit=_ALL))
+    request = before.replace(
+        select=tuple(map(str, tables)),
+        exclude=(),
         released=last.version is not None,
-        together=args.get("together", False),
-        threads=threads,
-        wait=wait,
-        listener=listener,
+        threads=before.threads if threads is None else threads,
+        wait=before.wait if wait is None else wait,
     )
-    return run_selected(options, services)
+    return run_selected(RunOptions(request=request, listener=listener), services)
 
 
 def _unsuccessful(runs: Sequence[RunRecord]) -> list[TableName]:

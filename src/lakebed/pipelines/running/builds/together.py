@@ -86,7 +86,7 @@ class _Together:
     def run(self, publication: str) -> tuple[tuple[RunRecord, ...], LakebedError | None]:
         """Prepare all, then publish all."""
         order = dependencies(self.build.specs, self.tables)
-        threads = self.build.options.threads
+        threads = self.build.options.request.threads
         records = walk(
             self.tables,
             order,

@@ -45,7 +45,7 @@ def recall(run: ActiveRun, key: ZoneKey) -> RememberedTypes:
         return RememberedTypes(may_widen=follows, keys=keys)
     known = {name: parse_type(text) for name, text in stored.items()}
     types = known | {_spelt(name, known): type_ for name, type_ in own.items() if passed.has(name)}
-    follows = _follows(run.spec, first=run.is_first_run, whole=run.options.full_refresh)
+    follows = _follows(run.spec, first=run.is_first_run, whole=run.options.request.full_refresh)
     wanted = (
         None
         if run.is_first_run
@@ -103,7 +103,7 @@ def _learned(run: ActiveRun, key: ZoneKey, checked: CheckedFiles) -> Iterator[Co
 
 
 def _anew(run: ActiveRun) -> bool:
-    return run.options.full_refresh and run.spec.config.schema_policy == "sync"
+    return run.options.request.full_refresh and run.spec.config.schema_policy == "sync"
 
 
 def _passed(run: ActiveRun, key: ZoneKey) -> PassedColumns:
