@@ -21,15 +21,18 @@ from tests.walks.twins import MONTHS, TwinWalk, walk_with_twins
 from tests.walks.walk import WEEK, YEAR, Walk
 
 
-@pytest.fixture
-def walk(tmp_path: Path) -> Iterator[Walk]:
-    folder = tmp_path / "walk"
+def new_walk(folder: Path, feed: type[Feed]) -> Walk:
     place = new_place(
         folder / "lake",
         Settings(),
-        lambda kept: Feed(kept, archive=False, strategy="append_only"),
+        lambda kept: feed(kept, archive=False, strategy="append_only"),
     )
-    made = Walk(folder, [place])
+    return Walk(folder, [place])
+
+
+@pytest.fixture
+def walk(tmp_path: Path) -> Iterator[Walk]:
+    made = new_walk(tmp_path / "walk", Feed)
     yield made
     made.close()
 
@@ -264,14 +267,8 @@ def test_an_empty_database_reads_no_file_a_second_time(twins: TwinWalk) -> None:
 
 @pytest.fixture
 def with_spark(tmp_path: Path, spark_home: Path) -> Iterator[Walk]:
-    folder = tmp_path / "walk"
-    place = new_place(
-        folder / "lake",
-        Settings(),
-        lambda kept: SparkFeed(kept, archive=False, strategy="append_only"),
-    )
-    made = Walk(folder, [place])
-    run(place, 1)
+    made = new_walk(tmp_path / "walk", SparkFeed)
+    run(made.places[0], 1)
     yield made
     made.close()
 
