@@ -181,7 +181,7 @@ def test_a_cluster_that_loses_a_worker_in_mid_run_finishes_with_the_right_rows(
         listens = listens_on(command) | listens_on(driver)
         started = [
             pid
-            for parent in (process.pid, *(worker.pid for worker in cluster.workers))
+            for parent in (command, *(worker.pid for worker in cluster.workers))
             for pid in children(parent)
         ]
         seen = sightings(
