@@ -10,7 +10,7 @@ from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.begin import begin, closing
 from lakebed.pipelines.running.builds.build_request import Build, hold_table
 from lakebed.pipelines.running.builds.run_records import record_not_begun, with_set_aside
-from lakebed.pipelines.running.failure import recording_failure
+from lakebed.pipelines.running.failure import as_error, recording_failure
 from lakebed.pipelines.running.run import finish, prepare, publish_runs
 from lakebed.ports import QuarantinedFile, RunRecord
 
@@ -60,7 +60,8 @@ def _attempt(build: Build, spec: PipelineSpec, *, attempt: int) -> Outcome:
         try:
             held = stack.enter_context(hold_table(build, spec.table, run_id))
             run = begin(build, spec, held=held, run_id=run_id, attempt=attempt)
-        except LakebedError as error:  # no lease, or the record itself cannot be written
+        except Exception as raised:  # no lease, a record that cannot be written, or a fault of ours
+            error = as_error(raised)
             return Outcome(
                 record_not_begun(build, spec, error, run_id=run_id, attempt=attempt), error
             )

@@ -29,7 +29,7 @@ from lakebed.pipelines.running.builds.batch_records import (
 from lakebed.pipelines.running.builds.begin_batch import begin_batch, publication_id
 from lakebed.pipelines.running.builds.build_request import Build, hold_table
 from lakebed.pipelines.running.builds.run_records import record_not_begun
-from lakebed.pipelines.running.failure import recording_failure
+from lakebed.pipelines.running.failure import as_error, recording_failure
 from lakebed.pipelines.running.heal import heal
 from lakebed.pipelines.running.run import prepare, publish_runs
 from lakebed.pipelines.running.steps.layouts import layout_notes
@@ -70,14 +70,14 @@ def run_batches(build: Build, spec: PipelineSpec) -> RunRecord:
             record = _begun(build, spec, run_id)
             services.records.write(record)
             look = stack.enter_context(_look(build, spec))
-        except LakebedError as error:
-            return record_not_begun(build, spec, error, run_id=run_id, attempt=1)
+            if isinstance(look, BackfillLook):
+                record = replace(record, given=look.request, backfill=look.asked)
+            else:
+                record = replace(record, warnings=missing_warnings(look))
+        except Exception as raised:  # an unexpected one, too: only this run fails
+            return record_not_begun(build, spec, as_error(raised), run_id=run_id, attempt=1)
         log = logger_of(run_id, services.log(run_id))
         stack.callback(partial(_close_log, log))
-        if isinstance(look, BackfillLook):
-            record = replace(record, given=look.request, backfill=look.asked)
-        else:
-            record = replace(record, warnings=missing_warnings(look))
         inner = replace(build, options=options)
         run = _BatchedRun(inner, spec, look, held, record, log)
         return _run(run)
@@ -230,8 +230,8 @@ def _attempt(run: _BatchedRun, due: DueBatch, line: BatchRun) -> LakebedError | 
     """One publication of the ordinary protocol; an error is returned, not raised."""
     try:
         active = begin_batch(run.build, run.spec, run.look, run.held, run.record, due)
-    except LakebedError as error:
-        return error
+    except Exception as raised:  # an unexpected one, too: only this batch fails
+        return as_error(raised)
     active.progress.due = line
     active.progress.careful = careful = run.taken_back >= _TAKEN_BACK
     publication = publication_id(run.record.run_id, due)

@@ -32,8 +32,8 @@ def record_skipped(build: Build, table: TableName, why: str) -> RunRecord:
 def record_not_begun(
     build: Build, spec: PipelineSpec, error: LakebedError, *, run_id: str, attempt: int
 ) -> RunRecord:
-    """The record of a run that could not start: its table was in use, its files were wrong, or the
-    database did not answer.
+    """The record of a run that could not start: its table was in use, its files were wrong, the
+    database did not answer, or Lakebed itself failed.
     """
     now = build.services.now()
     record = RunRecord(
@@ -49,11 +49,12 @@ def record_not_begun(
         version=spec.version,
         error=error.as_dict(),
     )
-    if build.options.stop.is_set():
-        return record  # a run interrupted while it waits for its table leaves nothing behind
+    records = build.services.records
     with suppress(LakebedError):
-        build.services.records.write(record)
-        build.services.records.unpin([run_id])
+        if build.options.stop.is_set() and records.run(run_id) is None:
+            return record  # a run interrupted while it waits for its table leaves nothing behind
+        records.write(record)
+        records.unpin([run_id])
     return record
 
 

@@ -20,7 +20,7 @@ from lakebed.pipelines.running.builds.run_records import (
     with_set_aside,
 )
 from lakebed.pipelines.running.builds.walk import walk
-from lakebed.pipelines.running.failure import recording_failure
+from lakebed.pipelines.running.failure import as_error, recording_failure
 from lakebed.pipelines.running.run import finish, prepare, publish_runs
 from lakebed.pipelines.running.steps.gates import require_gates_passed
 from lakebed.ports import QuarantinedFile, RunRecord
@@ -54,7 +54,8 @@ def _attempt(
                 table: stack.enter_context(hold_table(build, table, ids[table]))
                 for table in sorted(tables)
             }
-        except LakebedError as error:
+        except Exception as raised:
+            error = as_error(raised)
             records = [
                 record_not_begun(build, build.specs[table], error, run_id=ids[table], attempt=1)
                 for table in tables
@@ -142,8 +143,8 @@ class _Together:
             run = begin(
                 build, spec, held=self.leases[table], run_id=self.ids[table], built=self.built
             )
-        except LakebedError as error:
-            self.errors[table] = error
+        except Exception as raised:  # an unexpected one, too: no table is published
+            error = self.errors[table] = as_error(raised)
             return record_not_begun(build, spec, error, run_id=self.ids[table], attempt=1)
         self.runs[table] = run
         self.stack.enter_context(closing(run))
