@@ -91,7 +91,7 @@ def test_an_unexpected_exception_while_a_source_is_looked_at_fails_its_run_alone
     def broken(look: SourceLook) -> None:
         raise KeyError("broken")
 
-    monkeypatch.setattr("lakebed.pipelines.running.builds.batches.missing_warnings", broken)
+    monkeypatch.setattr("lakebed.pipelines.running.builds.begin_batch.missing_warnings", broken)
     records = shop.run()
     assert [record.state for record in records.values()].count("success") == 2
     kept = stored(shop)["income"]

@@ -108,6 +108,16 @@ SAID: list[tuple[RunStep, str]] = [
         "put the run's files on top of what others have appended to shop.silver.orders",
     ),
     (
+        steps.CheckFirst(TABLE),
+        "take back what was written, and check all files before writing again",
+    ),
+    (steps.StartOver(TABLE, 3), "start over up to 3 times"),
+    (steps.TryAgain(TABLE, 1), "try again once"),
+    (
+        steps.TakeCare(TABLE),
+        "rewrite small files and expire old snapshots, as far as that is due by then",
+    ),
+    (
         steps.Publish(TABLE, "main"),
         "publish shop.silver.orders: main moves, and readers see the new rows",
     ),

@@ -4,14 +4,13 @@ What `lakebed.open()` returns.
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lakebed.app.spark.ahead import with_spark_ahead
 from lakebed.app.upkeep import LakeUpkeep
-from lakebed.errors import LakebedError
 from lakebed.names import TableName
 from lakebed.tables import Followers, Tables
 
@@ -349,18 +348,7 @@ class Lake(LakeUpkeep):
             wait=wait,
             listener=listener or RunListener(),
         )
-        result = run_selected(options, self._run_services)
-        for record in result.records:
-            if any(batch.state == "success" for batch in record.batches):
-                self._care_after_batches(str(record.table))
-        return result
-
-    def _care_after_batches(self, table: str) -> None:
-        """Compaction and expiry that are due after many commits. What fails here is repeated by the
-        next care; the run has succeeded.
-        """
-        with suppress(LakebedError):
-            self.care(table, only=("compact_files", "rewrite_manifests", "expire_snapshots"))
+        return run_selected(options, self._run_services)
 
     def __repr__(self) -> str:
         return f"Lake({str(self.root)!r})"

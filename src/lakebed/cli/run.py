@@ -195,7 +195,7 @@ def plan(
 
 def _show_plans(screen: Screen, plans: "tuple[RunPlan, ...]") -> None:
     from lakebed.pipelines.planning.backfills.plan import backfill_lines
-    from lakebed.pipelines.planning.plan_text import plan_strategy, step_text
+    from lakebed.pipelines.planning.plan_text import condition_text, plan_strategy, step_text
     from lakebed.pipelines.planning.sources.plan import source_lines
 
     def text() -> None:
@@ -213,6 +213,8 @@ def _show_plans(screen: Screen, plans: "tuple[RunPlan, ...]") -> None:
                 screen.say(f"  {line}")
             for line in backfill_lines(plan.backfill) if plan.backfill else ():
                 screen.say(f"  {line}")
+            for fallback in plan.otherwise:
+                screen.say(f"  {condition_text(fallback)}: {step_text(fallback)}")
         if not plans:
             screen.say("Nothing selected.")
 

@@ -153,6 +153,17 @@ class Pins:
 
 
 @dataclass(frozen=True)
+class Undone:
+    """What earlier runs of a pipeline have left undone. It is looked for where a run has nothing
+    else to do; all other runs do these things anyway.
+    """
+
+    zones: tuple[ZoneName, ...] = ()  # with files that every reader has taken
+    layouts: tuple[str, ...] = ()  # to be made, changed, dropped or built
+    notes: tuple[str, ...] = ()  # what is only to be said
+
+
+@dataclass(frozen=True)
 class TargetTable:
     """The table that a run writes, as it was before; `metadata` is None if it does not
     exist yet.

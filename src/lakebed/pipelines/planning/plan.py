@@ -3,22 +3,25 @@
 Pure: reads nothing, writes nothing. `lakebed plan` prints it, `running.run` carries it out.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from lakebed.batches.changes import DueBatch
 from lakebed.derived.identity import listed_tables
 from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.backfills.plan import BackfillPlan
 from lakebed.pipelines.planning.hidden_tables import hidden_table, replay_table, staged_table
-from lakebed.pipelines.planning.pins import Pins, TargetTable
+from lakebed.pipelines.planning.pins import Pins, TargetTable, Undone
 from lakebed.pipelines.planning.run_decision import decide_run, run_warnings
 from lakebed.pipelines.planning.sources.plan import SourcePlan
 from lakebed.pipelines.planning.steps import (
     ArchiveFiles,
     BuildLayouts,
     Calculate,
+    CheckFirst,
     CheckKeys,
+    ConditionalStep,
     CreateHidden,
     CreateView,
     DropStage,
@@ -28,38 +31,71 @@ from lakebed.pipelines.planning.steps import (
     OpenZone,
     PrepareSchema,
     Publish,
+    PublishStep,
     ReadBatch,
     ReadFolder,
     Replay,
     RunGate,
     RunStep,
     Stage,
+    StartOver,
+    TakeCare,
     TakeFiles,
+    TryAgain,
+    WorkStep,
     Write,
 )
 from lakebed.sql import ChangeStatement
 from lakebed.tables import Strategy, arrangement_of, inverse_renames, plan_arrangement
 from lakebed.work import Plan
 
+REBUILDS = 3  # how often a run starts over because what it had read was overtaken
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunPlan(Plan[RunStep]):
-    """The steps of one run; none where there is nothing to do."""
+    """The steps of one run; none where there is nothing to do. Steps that are done only if
+    something comes in between are `otherwise`.
+    """
 
+    prepare: tuple[WorkStep, ...] = ()
+    publish: tuple[PublishStep, ...] = ()
+    after: tuple[WorkStep, ...] = ()
+    otherwise: tuple[ConditionalStep, ...] = ()
     table: TableName
     run_id: str
     backfill: BackfillPlan | None = None  # of a range
     source: SourcePlan | None = None  # of a pipeline that reads files by a pattern
     warnings: tuple[str, ...] = ()  # the run's record has them, too
 
+    @property
+    def checks_while_writing(self) -> bool:
+        """Whether files are checked by the job that writes their rows."""
+        return any(isinstance(step, CheckFirst) for step in self.otherwise)
+
+
+NOTHING_UNDONE = Undone()
+
 
 def plan_run(
-    spec: PipelineSpec, pins: Pins, target: TargetTable, *, layouts: bool = True
+    spec: PipelineSpec,
+    pins: Pins,
+    target: TargetTable,
+    *,
+    layouts: bool = True,
+    undone: Undone = NOTHING_UNDONE,
 ) -> RunPlan:
-    """Everything one run will do, in order; with `layouts` it builds them, too."""
+    """Everything one run will do, in order; with `layouts` it builds them, too. A run without
+    anything else to do does what earlier ones have left undone.
+    """
     decision = decide_run(spec, pins, target)
     if not decision.should_run:
-        return RunPlan(table=spec.table, run_id=pins.run_id, reason=decision.reason)
+        return RunPlan(
+            table=spec.table,
+            run_id=pins.run_id,
+            reason="; ".join((decision.reason, *undone.notes)),
+            after=(*map(ArchiveFiles, undone.zones), *_undone_layouts(spec, undone, rows=layouts)),
+        )
     if spec.is_view:
         return _plan_view(spec, pins, decision.reason)
     staged, after = is_staged(spec.strategy), layout_steps(spec, target, rows=layouts)
@@ -75,6 +111,39 @@ def layout_steps(
     there = bool(target.metadata and listed_tables(target.metadata))
     due = names or (there and rows)
     return (BuildLayouts(spec.table, names, rows),) if due else ()
+
+
+def _undone_layouts(spec: PipelineSpec, undone: Undone, *, rows: bool) -> tuple[BuildLayouts, ...]:
+    return (BuildLayouts(spec.table, undone.layouts, rows),) if undone.layouts else ()
+
+
+def plan_batches(
+    spec: PipelineSpec,
+    target: TargetTable,
+    due: Sequence[DueBatch],
+    *,
+    run_id: str,
+    layouts: bool,
+    undone: Undone,
+) -> RunPlan:
+    """What a run of a source or a backfill does once its batches, if any are due, are published."""
+    plan = RunPlan(table=spec.table, run_id=run_id, reason="; ".join(undone.notes))
+    if not due:
+        return replace(plan, after=_undone_layouts(spec, undone, rows=layouts))
+    after: tuple[WorkStep, ...] = (
+        *layout_steps(spec, target, rows=layouts),
+        TakeCare(spec.table),
+    )
+    return replace(plan, after=after, otherwise=tuple(conditional_steps_of_batches(spec)))
+
+
+def conditional_steps_of_batches(spec: PipelineSpec) -> Iterator[ConditionalStep]:
+    """What is done where a batch does not go as planned."""
+    if spec.kind == "source":
+        yield CheckFirst(spec.table)
+    yield StartOver(spec.table, REBUILDS)
+    if spec.config.batch_retries:
+        yield TryAgain(spec.table, spec.config.batch_retries)
 
 
 def plan_manual_change(
@@ -158,7 +227,7 @@ def _plan_view(spec: PipelineSpec, pins: Pins, reason: str) -> RunPlan:
     )
 
 
-def _open_target(spec: PipelineSpec, pins: Pins, target: TargetTable) -> tuple[RunStep, ...]:
+def _open_target(spec: PipelineSpec, pins: Pins, target: TargetTable) -> tuple[WorkStep, ...]:
     """Where the run writes: a branch of the table, or a hidden table that becomes it."""
     if target.absent:
         return (CreateHidden(hidden_table(spec.table, pins.run_id)),)
@@ -171,7 +240,7 @@ def _open_target(spec: PipelineSpec, pins: Pins, target: TargetTable) -> tuple[R
 
 def _result(
     spec: PipelineSpec, pins: Pins, *, staged: bool
-) -> tuple[tuple[RunStep, ...], tuple[TableName, ...]]:
+) -> tuple[tuple[WorkStep, ...], tuple[TableName, ...]]:
     """The steps that produce the rows to write, and the hidden tables that hold them until then."""
     if len(pins.batches) > 1 or any(batch.at for batch in pins.batches):
         replayed = replay_table(spec.table, pins.run_id)
@@ -190,7 +259,7 @@ def _replays(spec: PipelineSpec, pins: Pins, table: TableName) -> Iterator[Repla
         yield Replay(number, count, batch, table, spec.strategy, inputs)
 
 
-def _evolution(spec: PipelineSpec, target: TargetTable) -> tuple[RunStep, ...]:
+def _evolution(spec: PipelineSpec, target: TargetTable) -> tuple[WorkStep, ...]:
     wanted = spec.config.arrangement.with_renames(inverse_renames(target.renames))
     if target.metadata is None or (wanted.partition_by is None and wanted.sort_by is None):
         return ()
@@ -200,7 +269,7 @@ def _evolution(spec: PipelineSpec, target: TargetTable) -> tuple[RunStep, ...]:
     return (EvolveArrangement(spec.table, change),) if change else ()
 
 
-def _calculation(spec: PipelineSpec, pins: Pins) -> tuple[RunStep, ...]:
+def _calculation(spec: PipelineSpec, pins: Pins) -> tuple[WorkStep, ...]:
     if pins.source_batch:
         return (ReadBatch(pins.source_batch),)
     return (*_opening(pins), Calculate(spec.file, tuple(pins.inputs.values())))

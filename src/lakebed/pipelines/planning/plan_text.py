@@ -10,7 +10,9 @@ from lakebed.pipelines.planning.steps import (
     ArchiveFiles,
     BuildLayouts,
     Calculate,
+    CheckFirst,
     CheckKeys,
+    ConditionalStep,
     CreateHidden,
     CreateView,
     DropStage,
@@ -27,7 +29,10 @@ from lakebed.pipelines.planning.steps import (
     RunGate,
     RunStep,
     Stage,
+    StartOver,
+    TakeCare,
     TakeFiles,
+    TryAgain,
     Write,
 )
 from lakebed.ports import FileInfo, InputPin
@@ -124,6 +129,14 @@ def step_text(step: RunStep) -> str:  # noqa: C901 - one case per step
             )
         case Rebase(table):
             return f"put the run's files on top of what others have appended to {table}"
+        case CheckFirst():
+            return "take back what was written, and check all files before writing again"
+        case StartOver(_, times):
+            return f"start over {_times(times)}"
+        case TryAgain(_, times):
+            return f"try again {_times(times)}"
+        case TakeCare():
+            return "rewrite small files and expire old snapshots, as far as that is due by then"
         case Publish(table, ref):
             return f"publish {table}: {ref} moves, and readers see the new rows"
         case CreateView(table):
@@ -135,6 +148,25 @@ def step_text(step: RunStep) -> str:  # noqa: C901 - one case per step
             if not rows:
                 return f"make the layouts{called}, without rows: care builds them later"
             return f"build the layouts{called}: only batches that have changed"
+        case _:
+            assert_never(step)
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"up to {count} times"
+
+
+def condition_text(step: ConditionalStep) -> str:
+    """When a step is done that need not be."""
+    match step:
+        case Rebase():
+            return "if others have only appended rows meanwhile"
+        case CheckFirst():
+            return "if a file is not as it seems"
+        case StartOver():
+            return "if others have changed meanwhile what was read"
+        case TryAgain():
+            return "if it fails for a reason that may pass"
         case _:
             assert_never(step)
 

@@ -14,6 +14,7 @@ from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.planning.compile import TemplateContext
+from lakebed.pipelines.planning.otherwise import conditional_steps
 from lakebed.pipelines.planning.pin_inputs import UnpublishedInput, pin_inputs
 from lakebed.pipelines.planning.pins import Pins, TargetTable
 from lakebed.pipelines.planning.plan import (
@@ -28,6 +29,7 @@ from lakebed.pipelines.running.active_run import ActiveRun, open_run
 from lakebed.pipelines.running.adopting.refusal import already_there
 from lakebed.pipelines.running.builds.build_request import Build
 from lakebed.pipelines.running.heal import heal, undo_failed_run
+from lakebed.pipelines.running.undone import look_for_undone
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import RunRecord
 from lakebed.tables import HeldLease, Scd2, apply_renames, inverse_renames
@@ -80,11 +82,9 @@ def begin(
     record = replace(
         record, inputs=tuple(pins.inputs.values()), base=target.base(options.ref), given=pins.given
     )
-    plan = _plan(spec, pins, target, options, layouts=services.builds_layouts)
+    plan = _plan(context, options, services)
     moment = _moment(record.started_at, context, services)
     record = replace(record, moment=moment, warnings=plan.warnings)
-    if plan.steps and not options.manual_change:
-        check_queries(context)  # before Spark is asked for anything
     log = logger_of(run_id, services.log(run_id))
     return open_run(services, options, context, plan, held, record, timestamp=moment, log=log)
 
@@ -108,19 +108,25 @@ def _moment(now: datetime, context: TemplateContext, services: RunServices) -> d
     return max(now, max(known) + timedelta(microseconds=1))
 
 
-def _plan(
-    spec: PipelineSpec, pins: Pins, target: TargetTable, options: RunOptions, *, layouts: bool
-) -> RunPlan:
-    change = options.manual_change
+def _plan(context: TemplateContext, options: RunOptions, services: RunServices) -> RunPlan:
+    """The plan of a run; queries are checked before Spark is asked for anything."""
+    spec, pins, target = context.spec, context.pins, context.target
+    layouts, change, query = services.builds_layouts, options.manual_change, None
     if change is None:
-        return plan_run(spec, pins, target, layouts=layouts)
-    if change.folder is None:
+        undone = look_for_undone(spec, pins, target, context.specs, services)
+        plan = plan_run(spec, pins, target, layouts=layouts, undone=undone)
+        query = check_queries(context) if plan.publish else None
+    elif change.folder is None:
         statement = change.statement
-        return plan_manual_change(spec, pins, target, statement=statement, layouts=layouts)
-    if not target.absent:
+        plan = plan_manual_change(spec, pins, target, statement=statement, layouts=layouts)
+    elif target.absent:
+        adoption = change.folder.adoption
+        plan = plan_adoption(spec, pins, adoption.folder, rewrite=adoption.rewrite)
+    else:
         raise already_there(spec.table)
-    adoption = change.folder.adoption
-    return plan_adoption(spec, pins, adoption.folder, rewrite=adoption.rewrite)
+    once = change is not None and change.readable_once
+    steps = conditional_steps(context, plan, query, alone=not options.together, readable_once=once)
+    return replace(plan, otherwise=tuple(steps))
 
 
 def watermark(

@@ -18,6 +18,7 @@ class RunProgress:
     """Filled in step by step, and only by the steps of the run that owns it."""
 
     record: RunRecord
+    begun: RunRecord  # as it was at the start
     # Zones, and the files that were read from them.
     landed: dict[ZonePattern, ZoneRows] = field(default_factory=dict)
     # remembered: column → type
@@ -64,8 +65,8 @@ class RunProgress:
         batch = [self.read] if self.read else []
         return any(landed.prove for landed in (*self.landed.values(), *batch))
 
-    def start_over(self, record: RunRecord) -> None:
+    def start_over(self) -> None:
         """Forget all that was done, and be careful."""
-        new = RunProgress(record, careful=True, due=self.due)
+        new = RunProgress(self.begun, self.begun, careful=True, due=self.due)
         for one in fields(self):
             setattr(self, one.name, getattr(new, one.name))

@@ -56,6 +56,7 @@ class BackfillLook:
     request: str  # digest: the same range of the same code
     chunks: Mapping[str, ChunkRange]  # by label
     decision: BatchDecision
+    metadata: TableMetadata | None = None
 
     @property
     def asked(self) -> str:
@@ -116,7 +117,7 @@ def look_at_backfill(
     reason: Reason = "forced" if options.force else "backfill"
     due = tuple(DueBatch(label, reason) for label in chunks if label not in done)
     decision = BatchDecision(due, unchanged=len(chunks) - len(due))
-    return BackfillLook(column, kind, whole, size, zone, request, chunks, decision)
+    return BackfillLook(column, kind, whole, size, zone, request, chunks, decision, metadata)
 
 
 def _types(spec: PipelineSpec, metadata: TableMetadata | None) -> dict[str, ColumnType]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from lakebed.errors import LakebedError
 from lakebed.names import new_run_id
 from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.planning.plan import REBUILDS
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.begin import begin, closing
 from lakebed.pipelines.running.builds.build_request import Build, hold_table
@@ -14,7 +15,6 @@ from lakebed.pipelines.running.failure import as_error, recording_failure
 from lakebed.pipelines.running.run import finish, prepare, publish_runs
 from lakebed.ports import QuarantinedFile, RunRecord
 
-REBUILDS = 3  # how often a run starts over because what it had read was overtaken
 LONGEST_DELAY = 3600.0
 
 

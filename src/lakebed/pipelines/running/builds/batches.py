@@ -2,7 +2,6 @@
 record.
 """
 
-import logging
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
@@ -14,10 +13,11 @@ from lakebed.errors import FilesChanged, LakebedError, LeaseLost, OutcomeUnknown
 from lakebed.names import new_run_id
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.backfills.look import BackfillLook, look_at_backfill
+from lakebed.pipelines.planning.plan import REBUILDS
 from lakebed.pipelines.planning.sources.look import SourceLook, bad_key, look_at_source
-from lakebed.pipelines.planning.sources.plan import missing_warnings, warnings_of
+from lakebed.pipelines.planning.sources.plan import warnings_of
 from lakebed.pipelines.running.active_run import ActiveRun
-from lakebed.pipelines.running.begin import closing, logger_of
+from lakebed.pipelines.running.begin import closing
 from lakebed.pipelines.running.builds.batch_records import (
     LayoutsAfter,
     batch_metrics,
@@ -26,35 +26,42 @@ from lakebed.pipelines.running.builds.batch_records import (
     refused_line,
     without_repeats,
 )
-from lakebed.pipelines.running.builds.begin_batch import begin_batch, publication_id
+from lakebed.pipelines.running.builds.begin_batch import (
+    begin_batch,
+    begin_batches,
+    publication_id,
+)
 from lakebed.pipelines.running.builds.build_request import Build, hold_table
 from lakebed.pipelines.running.builds.run_records import record_not_begun
 from lakebed.pipelines.running.failure import as_error, recording_failure
 from lakebed.pipelines.running.heal import heal
-from lakebed.pipelines.running.run import prepare, publish_runs
-from lakebed.pipelines.running.steps.layouts import layout_notes
+from lakebed.pipelines.running.run import prepare, publish_runs, tidy_up
 from lakebed.ports import BatchRun, RemoveRef, RunRecord, Verdict
-from lakebed.tables import HeldLease, amend
+from lakebed.tables import amend
 
-REBUILDS = 3
 _TAKEN_BACK = 3  # so many batches may be written twice until files are checked first
 
 
 @dataclass
 class _BatchedRun:
-    """Such a run in progress: the record grows with each batch."""
+    """Such a run in progress: its record grows with each batch."""
 
     build: Build
-    spec: PipelineSpec
     look: SourceLook | BackfillLook
-    held: HeldLease
-    record: RunRecord
-    log: logging.Logger
+    whole: ActiveRun
     began: float = field(default_factory=time.monotonic)
     errors: dict[str, LakebedError] = field(default_factory=dict)
     refused: int = 0  # batches whose keys cannot be read
     failed: list[Verdict] = field(default_factory=list)  # of batches that were not published
     taken_back: int = 0  # batches whose files were not as they seemed
+
+    @property
+    def record(self) -> RunRecord:
+        return self.whole.progress.record
+
+    @record.setter
+    def record(self, record: RunRecord) -> None:
+        self.whole.progress.record = record
 
 
 def run_batches(build: Build, spec: PipelineSpec) -> RunRecord:
@@ -62,7 +69,6 @@ def run_batches(build: Build, spec: PipelineSpec) -> RunRecord:
     the others go on.
     """
     run_id, services = new_run_id(), build.services
-    options = replace(build.options, full_refresh=False)
     with ExitStack() as stack:
         try:
             held = stack.enter_context(hold_table(build, spec.table, run_id))
@@ -70,17 +76,12 @@ def run_batches(build: Build, spec: PipelineSpec) -> RunRecord:
             record = _begun(build, spec, run_id)
             services.records.write(record)
             look = stack.enter_context(_look(build, spec))
-            if isinstance(look, BackfillLook):
-                record = replace(record, given=look.request, backfill=look.asked)
-            else:
-                record = replace(record, warnings=missing_warnings(look))
+            whole = begin_batches(build, spec, look, held, record)
         except Exception as raised:  # an unexpected one, too: only this run fails
             return record_not_begun(build, spec, as_error(raised), run_id=run_id, attempt=1)
-        log = logger_of(run_id, services.log(run_id))
-        stack.callback(partial(_close_log, log))
-        inner = replace(build, options=options)
-        run = _BatchedRun(inner, spec, look, held, record, log)
-        return _run(run)
+        inner = replace(build, options=replace(build.options, full_refresh=False))
+        with closing(whole):
+            return _run(_BatchedRun(inner, look, whole))
 
 
 def _look(build: Build, spec: PipelineSpec) -> AbstractContextManager[SourceLook | BackfillLook]:
@@ -104,28 +105,23 @@ def _begun(build: Build, spec: PipelineSpec, run_id: str) -> RunRecord:
     )
 
 
-def _close_log(log: logging.Logger) -> None:
-    for handler in list(log.handlers):
-        handler.close()
-        log.removeHandler(handler)
-
-
 def _run(run: _BatchedRun) -> RunRecord:
     decision, services = run.look.decision, run.build.services
     _refuse_bad_keys(run)
-    tell = partial(run.build.options.listener.on_batch, run.spec.table)
+    tell = partial(run.build.options.listener.on_batch, run.whole.table)
     tell(progress_of(decision.due, 0))
     for number, due in enumerate(decision.due, start=1):
         if run.build.options.stop.is_set() or _is_over(run):
             break
         for warning in _warnings(run, due):
-            run.log.warning("%s", warning)
+            run.whole.log.warning("%s", warning)
         _run_batch(run, due)
         line = run.record.batches[-1]
         told = (line.label or "all", line.seconds, line.files)
-        run.log.info("batch %d/%d: %s - %.1f s, %d files", number, len(decision.due), *told)
+        run.whole.log.info("batch %d/%d: %s - %.1f s, %d files", number, len(decision.due), *told)
         _log_metrics(run, line)
         tell(progress_of(decision.due, number))
+    layouts = _tidied_up(run)
     run.record = finished_record(
         run.record,
         run.errors,
@@ -136,25 +132,26 @@ def _run(run: _BatchedRun) -> RunRecord:
         now=services.now(),
         head=_head(run),
         failed=run.failed,
-        layouts=_layouts(run),
+        layouts=layouts,
     )
     for name, value in run.record.metrics.items():
-        run.log.info("metric %s = %s", name, value)
+        run.whole.log.info("metric %s = %s", name, value)
     with suppress(LakebedError):  # it stays recorded as running, and the next run closes it
         services.records.write(run.record)
         services.records.unpin([run.record.run_id])
     return run.record
 
 
-def _layouts(run: _BatchedRun) -> LayoutsAfter:
-    """The table's layouts are built once, after the last batch."""
-    services, table = run.build.services, run.spec.table
-    if run.build.options.stop.is_set() or _is_over(run) or services.layouts is None:
+def _tidied_up(run: _BatchedRun) -> LayoutsAfter:
+    """What comes once, after the last batch."""
+    whole, layouts = run.whole, run.whole.services.layouts
+    if _is_over(run) or run.build.options.stop.is_set():
         return LayoutsAfter()
-    notes = layout_notes(services, table, run.spec, run.log)
+    tidy_up(whole)
+    notes = tuple(filter(None, (whole.plan.reason, *whole.progress.notes)))
     with suppress(LakebedError):
-        return LayoutsAfter(tuple(notes), services.layouts().bytes_of(table))
-    return LayoutsAfter(tuple(notes))
+        return LayoutsAfter(notes, layouts().bytes_of(whole.table) if layouts else 0)
+    return LayoutsAfter(notes)
 
 
 def _refuse_bad_keys(run: _BatchedRun) -> None:
@@ -167,7 +164,7 @@ def _refuse_bad_keys(run: _BatchedRun) -> None:
     for bad in look.found.bad:
         error = bad_key(bad, look.source)
         run.errors[bad.label] = error
-        run.log.error("batch %s: %s", bad.label, error)
+        run.whole.log.error("batch %s: %s", bad.label, error)
         line = refused_line(bad, error)
         run.record = replace(run.record, batches=(*run.record.batches, line))
     run.refused = len(look.found.bad)
@@ -177,12 +174,12 @@ def _log_metrics(run: _BatchedRun, line: BatchRun) -> None:
     """Those of a batch of files."""
     if isinstance(run.look, SourceLook):
         for name, value in batch_metrics(line).items():
-            run.log.info("metric %s = %s (%s)", name, value, line.label or "all")
+            run.whole.log.info("metric %s = %s (%s)", name, value, line.label or "all")
 
 
 def _warnings(run: _BatchedRun, due: DueBatch) -> Iterator[str]:
     if isinstance(run.look, SourceLook) and due.found:
-        yield from warnings_of(run.spec, run.look, due.found)
+        yield from warnings_of(run.whole.spec, run.look, due.found)
 
 
 def _is_over(run: _BatchedRun) -> bool:
@@ -192,14 +189,14 @@ def _is_over(run: _BatchedRun) -> bool:
 
 def _head(run: _BatchedRun) -> dict[str, str]:
     catalog = run.build.services.placement.catalog
-    found = catalog.metadata(catalog.pointers([run.spec.table]).values()).get(run.spec.table)
+    found = catalog.metadata(catalog.pointers([run.whole.table]).values()).get(run.whole.table)
     head = found.head(run.record.ref) if found else None
     return dict(head.summary) if head else {}
 
 
 def _run_batch(run: _BatchedRun, due: DueBatch) -> None:
     """One batch, again if that may help; the record gets its line either way."""
-    config, began = run.spec.config, time.monotonic()
+    config, began = run.whole.spec.config, time.monotonic()
     retries = rebuilds = 0
     while True:
         line = BatchRun(due.label, "success", due.reason, attempts=retries + rebuilds + 1)
@@ -210,14 +207,16 @@ def _run_batch(run: _BatchedRun, due: DueBatch) -> None:
             rebuilds += 1
         elif error.retryable and retries < config.batch_retries:
             retries += 1
-            run.log.warning("batch %s failed (attempt %d): %s", due.label, retries, error.what)
+            run.whole.log.warning(
+                "batch %s failed (attempt %d): %s", due.label, retries, error.what
+            )
             run.build.sleep(config.batch_retry_delay(retries))
         else:
             break
     seconds = round(time.monotonic() - began, 3)
     if error:
         run.errors[due.label] = error
-        run.log.error("batch %s failed: %s", due.label, error)
+        run.whole.log.error("batch %s failed: %s", due.label, error)
         run.record = replace(
             run.record, batches=(*run.record.batches, failed_line(line, due, error))
         )
@@ -228,17 +227,17 @@ def _run_batch(run: _BatchedRun, due: DueBatch) -> None:
 
 def _attempt(run: _BatchedRun, due: DueBatch, line: BatchRun) -> LakebedError | None:
     """One publication of the ordinary protocol; an error is returned, not raised."""
+    careful = run.taken_back >= _TAKEN_BACK
     try:
-        active = begin_batch(run.build, run.spec, run.look, run.held, run.record, due)
+        active = begin_batch(run.build, run.look, run.whole, due, careful=careful)
     except Exception as raised:  # an unexpected one, too: only this batch fails
         return as_error(raised)
     active.progress.due = line
-    active.progress.careful = careful = run.taken_back >= _TAKEN_BACK
     publication = publication_id(run.record.run_id, due)
     with closing(active), recording_failure([active], publication=publication) as failure:
         prepare(active)
         publish_runs([active], publication=publication)
-    run.taken_back += active.progress.careful and not careful
+    run.taken_back += active.progress.careful
     if failure.error is None:
         run.record = active.progress.record
         return None
@@ -253,7 +252,7 @@ def _attempt(run: _BatchedRun, due: DueBatch, line: BatchRun) -> LakebedError | 
 def _remove_branch(run: _BatchedRun, active: ActiveRun) -> None:
     """The next batch opens a branch of the same name."""
     catalog = run.build.services.placement.catalog
-    found = catalog.metadata(catalog.pointers([run.spec.table]).values()).get(run.spec.table)
+    found = catalog.metadata(catalog.pointers([run.whole.table]).values()).get(run.whole.table)
     if found and active.context.pins.branch in found.refs:
         branch = RemoveRef(active.context.pins.branch)
-        amend(catalog, run.spec.table, [branch], leases=[run.held.require()])
+        amend(catalog, run.whole.table, [branch], leases=[run.whole.held.require()])

@@ -1,4 +1,6 @@
-"""How a batch of a source or a backfill begins: pinned and planned like a run."""
+"""How a run of a source or a backfill begins, and each of its batches: pinned and planned like
+other runs.
+"""
 
 from dataclasses import replace
 from hashlib import sha256
@@ -9,18 +11,22 @@ from lakebed.pipelines.definition.batch_source import config_digest
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.backfills.look import BackfillLook
 from lakebed.pipelines.planning.compile import TemplateContext
+from lakebed.pipelines.planning.otherwise import can_be_taken_back
 from lakebed.pipelines.planning.pin_inputs import pin_inputs
-from lakebed.pipelines.planning.pins import Chunk, SourceBatch
+from lakebed.pipelines.planning.pins import Chunk, Pins, SourceBatch, TargetTable
 from lakebed.pipelines.planning.plan import plan_run
 from lakebed.pipelines.planning.sources.look import SourceLook
+from lakebed.pipelines.planning.sources.plan import missing_warnings
 from lakebed.pipelines.planning.sql_check import (
     check_queries,
     python_sources,
     registered_functions,
 )
+from lakebed.pipelines.planning.steps import CheckFirst
 from lakebed.pipelines.running.active_run import ActiveRun, open_run
 from lakebed.pipelines.running.begin import NOTHING_BUILT, logger_of
 from lakebed.pipelines.running.builds.build_request import Build
+from lakebed.pipelines.running.undone import plan_from_look
 from lakebed.ports import RunRecord
 from lakebed.tables import HeldLease, ReplaceBatch
 
@@ -32,15 +38,39 @@ def publication_id(run_id: str, due: DueBatch) -> str:
     return f"{run_id}-{whole[:16]}"
 
 
-def begin_batch(
+def begin_batches(
     build: Build,
-    given: PipelineSpec,
+    spec: PipelineSpec,
     look: SourceLook | BackfillLook,
     held: HeldLease,
     record: RunRecord,
-    due: DueBatch,
 ) -> ActiveRun:
-    """Everything up to the first step of a batch. Queries are checked before the first batch."""
+    """The run that publishes batches one after the other; its plan has what comes after them."""
+    services, options, run_id = build.services, build.options, record.run_id
+    target = TargetTable(spec.table, look.metadata)
+    pins = Pins(run_id, {}, {}, ref=options.ref)
+    now = services.local(options.started_at)
+    context = TemplateContext(
+        spec, build.specs, pins, target, NOTHING_BUILT, None, now, options.vars
+    )
+    if isinstance(look, BackfillLook):
+        record = replace(record, given=look.request, backfill=look.asked)
+    else:
+        record = replace(record, warnings=missing_warnings(look))
+    plan = plan_from_look(spec, look, services, run_id=run_id)
+    log = logger_of(run_id, services.log(run_id))
+    return open_run(
+        services, options, context, plan, held, record, timestamp=record.started_at, log=log
+    )
+
+
+def begin_batch(
+    build: Build, look: SourceLook | BackfillLook, run: ActiveRun, due: DueBatch, *, careful: bool
+) -> ActiveRun:
+    """Everything up to the first step of a batch. Queries are checked before the first batch; with
+    `careful`, files before their rows are written.
+    """
+    given, held, record = run.spec, run.held, run.progress.record
     services, options, run_id = build.services, build.options, record.run_id
     strategy, batch = (
         look.pinned(given, due.label)
@@ -71,6 +101,8 @@ def begin_batch(
     record = replace(record, base=target.base(options.ref), inputs=inputs)
     now, log = services.now(), logger_of(run_id, services.log(run_id))
     plan = plan_run(spec, pins, target)
+    if source and source.files and not careful and can_be_taken_back(plan):
+        plan = replace(plan, otherwise=(CheckFirst(spec.table),))
     return open_run(services, options, context, plan, held, record, timestamp=now, log=log)
 
 

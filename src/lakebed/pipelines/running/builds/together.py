@@ -9,9 +9,9 @@ from dataclasses import replace
 from lakebed.errors import LakebedError
 from lakebed.names import TableName, new_run_id
 from lakebed.pipelines.planning.pin_inputs import UnpublishedInput
+from lakebed.pipelines.planning.plan import REBUILDS
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.begin import begin, closing
-from lakebed.pipelines.running.builds.attempts import REBUILDS
 from lakebed.pipelines.running.builds.build import dependencies
 from lakebed.pipelines.running.builds.build_request import Build, hold_table
 from lakebed.pipelines.running.builds.run_records import (
@@ -114,7 +114,7 @@ class _Together:
         """
         return (
             run.spec.is_view
-            and bool(run.plan.steps)
+            and bool(run.plan.publish)
             and not self.built.keys().isdisjoint(run.context.pins.inputs)
         )
 
@@ -128,7 +128,7 @@ class _Together:
             with recording_failure(runs, publication=publication, own=self.errors) as first:
                 if self.errors:
                     raise next(iter(self.errors.values()))
-                if changing := [run for run in runs if run.plan.steps]:
+                if changing := [run for run in runs if run.plan.publish]:
                     publish_runs(changing, publication=publication)
                 for run in runs:
                     finish(run)
@@ -155,7 +155,7 @@ class _Together:
         with recording_failure([], publication="") as trouble:
             prepare(run)
             require_gates_passed(run)
-            if run.plan.steps and not run.spec.is_view and not run.progress.skip_write:
+            if run.plan.publish and not run.spec.is_view and not run.progress.skip_write:
                 head = run.head()
                 self.built[run.table] = UnpublishedInput(
                     run.physical_table, head.id if head else None, run.progress.aliases

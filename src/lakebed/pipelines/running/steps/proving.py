@@ -6,7 +6,6 @@ from lakebed.errors import BadFiles
 from lakebed.landing import ZoneRows
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.heal import take_back
-from lakebed.ports import RunRecord
 
 
 def prove_files(run: ActiveRun) -> None:
@@ -30,8 +29,8 @@ def _proved(landed: ZoneRows, *, where: str) -> ZoneRows:
     return replace(landed, checked=checked, prove=None)
 
 
-def start_over(run: ActiveRun, record: RunRecord) -> None:
+def check_first(run: ActiveRun) -> None:
     """Take back what was written; the files will be checked before their rows are used."""
     take_back(run.progress.record, run.services, lease=run.held.require())
-    run.services.records.write(record)
-    run.progress.start_over(record)
+    run.services.records.write(run.progress.begun)
+    run.progress.start_over()

@@ -10,7 +10,6 @@ from lakebed.landing.source_files import SourceSpec, open_source
 from lakebed.names import spark_identifier
 from lakebed.pipelines.definition.batch_source import key_type
 from lakebed.pipelines.definition.config import PipelineConfig
-from lakebed.pipelines.planning.one_pass import can_be_taken_back
 from lakebed.pipelines.planning.pins import SourceBatch
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.steps.zone_types import odd_spellings
@@ -68,7 +67,7 @@ def _samples(run: ActiveRun) -> SampleFolder | None:
     """Where samples go, if files may be checked by the job that writes their rows; None if they
     must be checked first.
     """
-    if run.progress.careful or not can_be_taken_back(run.plan):
+    if run.progress.careful or not run.plan.checks_while_writing:
         return None
     placement = run.services.placement
     return SampleFolder(placement.files, sample_folder(run.run_id), placement.root.at)
