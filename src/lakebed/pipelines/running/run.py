@@ -43,14 +43,13 @@ from lakebed.pipelines.running.publishing import create_view, publication_record
 from lakebed.pipelines.running.steps import branch, calculate, evolve, replay, write
 from lakebed.pipelines.running.steps.archiving import archive_zones
 from lakebed.pipelines.running.steps.batches.read import read_batch
-from lakebed.pipelines.running.steps.care import take_care
 from lakebed.pipelines.running.steps.gates import (
     GATES_AT_ONCE,
     compiled_gates,
     judge,
     log_verdict,
 )
-from lakebed.pipelines.running.steps.layouts import bring_up_layouts, what_failed
+from lakebed.pipelines.running.steps.layouts import bring_up_layouts, take_care, what_failed
 from lakebed.pipelines.running.steps.proving import check_first, prove_files
 from lakebed.pipelines.running.steps.rebase import gates_to_repeat, may_rebase, rebase
 from lakebed.ports import Phase, PublicationRecords, Verdict

@@ -1,4 +1,6 @@
-"""The layouts of a table after it has changed. Whatever happens here, the table is published."""
+"""What a table needs after it has changed: its layouts, and after many commits care. Whatever happens
+here, the table is published.
+"""
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,6 +17,17 @@ from lakebed.pipelines.services import RunServices
 def bring_up_layouts(run: ActiveRun) -> None:
     """Make and build the layouts of the run's table; what there is to say goes into its notes."""
     run.progress.notes += layout_notes(run.services, run.table, run.spec, run.log)
+
+
+def take_care(run: ActiveRun) -> None:
+    """Do what is due after many commits, by the run that made them: it holds the lease. What fails
+    is repeated by the next care.
+    """
+    published = any(batch.state == "success" for batch in run.progress.record.batches)
+    if run.services.care is None or not published:
+        return
+    for entry in run.services.care(run.table, run.held):
+        run.log.info("care: %s of %s: %s", entry.action, entry.subject, entry.state)
 
 
 def layout_notes(
