@@ -13,7 +13,7 @@ from lakebed.pipelines.definition.load import read_pipeline
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.compile import TemplateContext
 from lakebed.pipelines.planning.otherwise import conditional_steps
-from lakebed.pipelines.planning.pins import Pins, TargetTable, Undone, ZonePin
+from lakebed.pipelines.planning.pins import Pins, TargetTable, Undone, ZoneKey, ZonePin
 from lakebed.pipelines.planning.plan import RunPlan, plan_batches, plan_run
 from lakebed.pipelines.planning.plan_text import condition_text, step_text
 from lakebed.pipelines.planning.steps import ArchiveFiles, BuildLayouts, ConditionalStep, TakeCare
@@ -23,7 +23,7 @@ FOLDER = TABLE.pipeline_folder
 OF_ZONE = "SELECT * FROM {{ landing_zone('orders') }}"
 LAYOUT = "layouts: [{name: by_day, partition_by: day}]\n"
 THERE = TargetTable(TABLE, metadata("append"))
-EMPTY = {(ZONE, None): ZonePin()}
+EMPTY: dict[ZoneKey, ZonePin] = {(ZONE, None): ZonePin()}
 
 
 def pipeline(config: str = "", source: str = OF_ZONE) -> PipelineSpec:

@@ -1,5 +1,5 @@
-"""What a table needs after it has changed: its layouts, and after many commits care. Whatever happens
-here, the table is published.
+"""What a table needs after it has changed: its layouts, and after many commits care. Whatever
+happens here, the table is published.
 """
 
 import logging
