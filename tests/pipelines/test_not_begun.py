@@ -102,7 +102,7 @@ def test_an_unexpected_exception_while_a_source_is_looked_at_fails_its_run_alone
 def test_an_unexpected_exception_while_a_batch_is_planned_fails_that_batch_alone(
     shop: TestLake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fail_in("builds.begin_batch", "pin_inputs", source(shop), monkeypatch)
+    fail_in("begin", "pin_inputs", source(shop), monkeypatch)
     records = shop.run()
     assert [record.state for record in records.values()].count("success") == 2
     kept = stored(shop)["income"]

@@ -6,6 +6,8 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
+from lakebed.batches.changes import DueBatch
+from lakebed.batches.finding import FoundBatch
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.planning import steps
 from lakebed.pipelines.planning.pins import Batch, SourceBatch
@@ -121,6 +123,22 @@ SAID: list[tuple[RunStep, str]] = [
         steps.Publish(TABLE, "main"),
         "publish shop.silver.orders: main moves, and readers see the new rows",
     ),
+    (
+        steps.PublishBatch(
+            TABLE,
+            DueBatch(
+                "year=2020",
+                "new",
+                FoundBatch("year=2020", (2020,), 1_001, 2_000, "", datetime.now(UTC)),
+            ),
+        ),
+        "batch year=2020 (new): 1,001 files, 2.0 kB",
+    ),
+    (
+        steps.PublishBatch(TABLE, DueBatch("year=2019", "gone")),
+        "batch year=2019: its files are gone",
+    ),
+    (steps.PublishBatch(TABLE, DueBatch("", "backfill")), "batch all"),
     (steps.CreateView(TABLE), "create the view shop.silver.orders"),
     (
         steps.ArchiveFiles(ZONE),

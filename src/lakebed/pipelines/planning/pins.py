@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from lakebed.batches.advice import MANY_FILES
 from lakebed.batches.chunks import Kind
@@ -22,6 +22,10 @@ from lakebed.ports import (
 )
 from lakebed.tables import Renames
 from lakebed.templates import SqlValue
+
+if TYPE_CHECKING:
+    from lakebed.pipelines.planning.backfills.look import BackfillLook
+    from lakebed.pipelines.planning.sources.look import SourceLook
 
 # as zone.yaml says, or, in a zone that is older than the question, with a warning
 ReplacedRule = Literal["append", "refuse", "append_and_warn"]
@@ -141,6 +145,7 @@ class Pins:
     given: str = ""  # digest of the variables and of the zones' settings
     source_batch: SourceBatch | None = None
     chunk: Chunk | None = None
+    look: "SourceLook | BackfillLook | None" = None  # of a run that publishes batch by batch
 
     @property
     def replaced(self) -> SourceBatch | Chunk | None:

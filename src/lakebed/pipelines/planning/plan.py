@@ -31,6 +31,7 @@ from lakebed.pipelines.planning.steps import (
     OpenZone,
     PrepareSchema,
     Publish,
+    PublishBatch,
     PublishStep,
     ReadBatch,
     ReadFolder,
@@ -54,11 +55,12 @@ REBUILDS = 3  # how often a run starts over because what it had read was overtak
 
 @dataclass(frozen=True, kw_only=True)
 class RunPlan(Plan[RunStep]):
-    """The steps of one run; none where there is nothing to do. Steps that are done only if
-    something comes in between are `otherwise`.
+    """The steps of one run; none where there is nothing to do. `batches` are published one after
+    the other; what is done only if something comes in between is `otherwise`.
     """
 
     prepare: tuple[WorkStep, ...] = ()
+    batches: tuple[PublishBatch, ...] = ()
     publish: tuple[PublishStep, ...] = ()
     after: tuple[WorkStep, ...] = ()
     otherwise: tuple[ConditionalStep, ...] = ()
@@ -67,6 +69,10 @@ class RunPlan(Plan[RunStep]):
     backfill: BackfillPlan | None = None  # of a range
     source: SourcePlan | None = None  # of a pipeline that reads files by a pattern
     warnings: tuple[str, ...] = ()  # the run's record has them, too
+
+    @property
+    def steps(self) -> tuple[RunStep, ...]:
+        return (*self.prepare, *self.batches, *self.publish, *self.after)
 
     @property
     def checks_while_writing(self) -> bool:
@@ -126,7 +132,9 @@ def plan_batches(
     layouts: bool,
     undone: Undone,
 ) -> RunPlan:
-    """What a run of a source or a backfill does once its batches, if any are due, are published."""
+    """What a run of a source or a backfill does: its batches, if any are due, and what comes after
+    them.
+    """
     plan = RunPlan(table=spec.table, run_id=run_id, reason="; ".join(undone.notes))
     if not due:
         return replace(plan, after=_undone_layouts(spec, undone, rows=layouts))
@@ -134,7 +142,12 @@ def plan_batches(
         *layout_steps(spec, target, rows=layouts),
         TakeCare(spec.table),
     )
-    return replace(plan, after=after, otherwise=tuple(conditional_steps_of_batches(spec)))
+    return replace(
+        plan,
+        batches=tuple(PublishBatch(spec.table, batch) for batch in due),
+        after=after,
+        otherwise=tuple(conditional_steps_of_batches(spec)),
+    )
 
 
 def conditional_steps_of_batches(spec: PipelineSpec) -> Iterator[ConditionalStep]:

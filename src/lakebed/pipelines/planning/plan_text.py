@@ -1,8 +1,10 @@
 """Plans as text, one line per step."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import assert_never
 
+from lakebed.batches.advice import sized
+from lakebed.batches.changes import DueBatch
 from lakebed.names import short_id
 from lakebed.pipelines.planning.pins import Batch
 from lakebed.pipelines.planning.plan import RunPlan
@@ -22,6 +24,7 @@ from lakebed.pipelines.planning.steps import (
     OpenZone,
     PrepareSchema,
     Publish,
+    PublishBatch,
     ReadBatch,
     ReadFolder,
     Rebase,
@@ -39,6 +42,7 @@ from lakebed.ports import FileInfo, InputPin
 from lakebed.tables import ArrangementChange, Strategy
 
 _SHOWN = 3  # names of files in a line
+_BATCHES_SHOWN = 20
 _POLICIES = {
     "fail": "fail unless the result has the table's columns",
     "append": "add new columns",
@@ -139,6 +143,8 @@ def step_text(step: RunStep) -> str:  # noqa: C901 - one case per step
             return "rewrite small files and expire old snapshots, as far as that is due by then"
         case Publish(table, ref):
             return f"publish {table}: {ref} moves, and readers see the new rows"
+        case PublishBatch(_, batch):
+            return f"batch {batch.label or 'all'}{_of_files(batch)}"
         case CreateView(table):
             return f"create the view {table}"
         case ArchiveFiles(zone):
@@ -179,6 +185,21 @@ def _batch(batch: Batch) -> str:
         else " still waiting"
     )
     return f"{len(files)} {_files(files)}{run}"
+
+
+def batch_lines(steps: Sequence[PublishBatch]) -> Iterator[str]:
+    """The batches of a plan as text; of very many, the first and the last."""
+    yield from map(step_text, steps[:_BATCHES_SHOWN])
+    if len(steps) > _BATCHES_SHOWN:
+        last = steps[-1].batch.label
+        yield f"… and {len(steps) - _BATCHES_SHOWN} more batches, up to {last}"
+
+
+def _of_files(batch: DueBatch) -> str:
+    """A chunk of a backfill has none."""
+    if batch.found:
+        return f" ({batch.reason}): {batch.found.files:,} files, {sized(batch.found.bytes)}"
+    return ": its files are gone" if batch.reason == "gone" else ""
 
 
 def _files(files: Collection[FileInfo]) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from lakebed.batches.changes import DueBatch
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.planning.pins import Batch, SourceBatch
 from lakebed.ports import FileInfo, InputPin
@@ -279,6 +280,22 @@ class Publish(TableStep):
 
 
 @dataclass(frozen=True)
+class PublishBatch(TableStep):
+    """Read, write, check and publish one batch of a source or a backfill, by itself."""
+
+    kind: ClassVar[str] = "PublishBatch"
+    batch: DueBatch = field(repr=False)
+
+    @property
+    def subject(self) -> str:
+        return self.batch.label
+
+    @property
+    def why(self) -> str:  # type: ignore[override]
+        return self.batch.reason
+
+
+@dataclass(frozen=True)
 class CreateView(TableStep):
     """Create the query as a view of the catalog."""
 
@@ -319,7 +336,8 @@ class TakeCare(TableStep):
     why: ClassVar[str] = "many commits leave small files and old snapshots"
 
 
-# what one run does by itself, what makes its rows visible, and what is done only if it must be
+# what one run does by itself, what makes its rows visible, and what is done only if it must be;
+# a batch does all of that
 WorkStep = (
     OpenZone | Calculate | ReadBatch | ReadFolder | Replay | Stage | CheckKeys | PrepareSchema
     | EvolveArrangement | CreateHidden | OpenBranch | Write | TakeFiles | Execute | DropStage
@@ -327,4 +345,4 @@ WorkStep = (
 )  # fmt: skip
 PublishStep = Publish | CreateView
 ConditionalStep = Rebase | CheckFirst | StartOver | TryAgain
-RunStep = WorkStep | PublishStep | ConditionalStep
+RunStep = WorkStep | PublishStep | PublishBatch | ConditionalStep

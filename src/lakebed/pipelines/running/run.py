@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, assert_never
 
-from lakebed.errors import Conflict, Diverged, LakebedError, RunFailed, Unavailable
+from lakebed.errors import Conflict, LakebedError, RunFailed, Unavailable
 from lakebed.pipelines.planning.steps import (
     ArchiveFiles,
     BuildLayouts,
@@ -51,14 +51,12 @@ from lakebed.pipelines.running.steps.gates import (
 )
 from lakebed.pipelines.running.steps.layouts import bring_up_layouts, take_care, what_failed
 from lakebed.pipelines.running.steps.proving import check_first, prove_files
-from lakebed.pipelines.running.steps.rebase import gates_to_repeat, may_rebase, rebase
+from lakebed.pipelines.running.steps.rebase import gates_to_repeat, rebase
 from lakebed.ports import Phase, PublicationRecords, Verdict
 from lakebed.quality import GateQueries
 from lakebed.tables import publish
 from lakebed.tables.ledger.copies import write_copy
 from lakebed.work import Ended, Executor, Listener, recorded
-
-REBASES = 50  # how often the files of a run follow others' appends; each time takes moments
 
 
 def prepare(run: ActiveRun) -> None:
@@ -85,31 +83,17 @@ def _prepare(run: ActiveRun) -> None:
         _executor(run).execute_all(run.plan.prepare)
 
 
-def publish_runs(runs: Sequence[ActiveRun], *, publication: str) -> None:
-    """Publish what these runs wrote, in one commit, with their records and the files they took.
-
-    A run that only appends is not computed again because others append, too: its files are put on
-    top of theirs.
+def follow(run: ActiveRun) -> None:
+    """Put what the run has appended on top of what others have; gates that may see theirs judge
+    again.
     """
-    for _ in range(REBASES):
-        try:
-            _publish_runs(runs, publication=publication)
-        except Diverged:
-            if len(runs) > 1 or not may_rebase(runs[0]):
-                raise
-            _rebase(runs[0])
-        else:
-            return
-    _publish_runs(runs, publication=publication)
-
-
-def _rebase(run: ActiveRun) -> None:
     run.log.info("others have appended rows to %s: the run's files follow theirs", run.table)
     _executor(run).execute(Rebase(run.table))
     _executor(run).execute_all(gates_to_repeat(run))
 
 
-def _publish_runs(runs: Sequence[ActiveRun], *, publication: str) -> None:
+def publish_runs(runs: Sequence[ActiveRun], *, publication: str) -> None:
+    """Publish what these runs wrote, in one commit, with their records and the files they took."""
     requests = [request for run in runs for request in publish_requests(run)]
     records = [publication_records(run) for run in runs]
     for run, own in zip(runs, records, strict=True):
@@ -127,7 +111,7 @@ def _publish_runs(runs: Sequence[ActiveRun], *, publication: str) -> None:
 
 def _begin_publishing(run: ActiveRun, step: PublishStep, phases: ExitStack) -> None:
     """One commit ends the steps of all runs."""
-    phases.enter_context(recorded(step, partial(_record, run), _listener(run)))
+    phases.enter_context(recorded(step, partial(_record, run), step_listener(run)))
     match step:
         case CreateView():
             create_view(run)
@@ -195,13 +179,14 @@ def _executor(run: ActiveRun) -> Executor[WorkStep, Verdict | None, Phase]:
         partial(_perform, run, GateQueries(lambda: compiled_gates(run))),
         partial(_record, run),
         check=partial(_check, run),
-        listener=_listener(run),
+        listener=step_listener(run),
         only_reads=lambda step: isinstance(step, RunGate),
         threads=GATES_AT_ONCE,
     )
 
 
-def _listener(run: ActiveRun) -> Listener[Any, Phase]:
+def step_listener(run: ActiveRun) -> Listener[Any, Any]:
+    """Tells whoever listens to runs of each step."""
     on_step = run.options.listener.on_step
     return Listener(
         on_start=lambda step: on_step(run.run_id, step, "before"),

@@ -10,6 +10,25 @@ from lakebed.pipelines.running.builds.build_request import Build
 from lakebed.ports import QuarantinedFile, RunRecord
 
 
+def record_begun(build: Build, spec: PipelineSpec, *, run_id: str, attempt: int) -> RunRecord:
+    """The record of a run that begins now."""
+    record = RunRecord(
+        run_id,
+        build.options.invocation,
+        spec.table,
+        "running",
+        build.services.now(),
+        attempt,
+        strategy="backfill" if build.options.is_backfill else spec.strategy_name,
+        release=spec.digest,
+        version=spec.version,
+        ref=build.options.ref,
+        asked_at=build.options.started_at,
+    )
+    build.services.records.write(record)
+    return record
+
+
 def record_skipped(build: Build, table: TableName, why: str) -> RunRecord:
     """The record of a run that was not started."""
     now, spec = build.services.now(), build.specs[table]
