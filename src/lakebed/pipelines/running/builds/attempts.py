@@ -30,7 +30,7 @@ from lakebed.pipelines.running.failure import as_error, reason_of, recording_fai
 from lakebed.pipelines.running.heal import heal
 from lakebed.pipelines.running.run import finish, prepare
 from lakebed.pipelines.running.steps.gates import require_gates_passed
-from lakebed.ports import QuarantinedFile, RunRecord
+from lakebed.ports import RunRecord
 from lakebed.tables import HeldLease
 
 LONGEST_DELAY = 3600.0
@@ -52,17 +52,18 @@ class Outcome:
 
 def attempt_until(build: Build, *specs: PipelineSpec) -> Outcome:
     """Run, and run again if that may help; the error says whether it may."""
-    aside: dict[TableName, tuple[QuarantinedFile, ...]] = {}
+    outcomes: list[Outcome] = []
 
-    def attempt(number: int) -> Outcome:
-        outcome = _Attempt(build, specs, number).run()
-        for record in outcome.records:
-            aside[record.table] = (*aside.get(record.table, ()), *record.set_aside)
-        return outcome
+    def attempt(number: int) -> LakebedError | None:
+        outcomes.append(_Attempt(build, specs, number).run())
+        return outcomes[-1].error
 
-    outcome = until_done(attempt, _retries(build, specs))
-    told = (with_set_aside(build, record, aside[record.table]) for record in outcome.records)
-    return replace(outcome, records=tuple(told))
+    until_done(attempt, _retries(build, specs))
+    all_records = [record for outcome in outcomes for record in outcome.records]
+    last = outcomes[-1]
+    return replace(
+        last, records=tuple(with_set_aside(build, one, all_records) for one in last.records)
+    )
 
 
 def _retries(build: Build, specs: Sequence[PipelineSpec]) -> Retries:
@@ -86,7 +87,7 @@ class _Attempt:
         self.publication = next(iter(self.ids.values())) if self.alone else new_run_id()
         self.stack = ExitStack()
         self.leases: dict[TableName, HeldLease] = {}
-        self.runs: dict[TableName, ActiveRun] = {}
+        self.begun: list[ActiveRun] = []
         self.built: dict[TableName, UnpublishedInput] = {}
         self.errors: dict[TableName, LakebedError] = {}
 
@@ -103,58 +104,49 @@ class _Attempt:
             return self._run()
 
     def _run(self) -> Outcome:
-        begun: list[ActiveRun] = []
-        records: tuple[RunRecord, ...] = ()
-        with recording_failure(begun, publication="") as trouble:
-            records = self._prepare_all(begun)
-        if trouble.error:
-            by_table = {run.table: run.progress.record for run in begun}
-            rest = (table for table in self.specs if table not in by_table)
-            by_table |= {table: self._not_begun(table, trouble.error) for table in rest}
-            return Outcome(tuple(by_table[table] for table in self.specs), trouble.error)
-        runs = [self.runs[table] for table in self.specs if table in self.runs]
+        with recording_failure(self.begun, publication="") as trouble:
+            records = {record.table: record for record in self._prepare_all()}
+        if trouble.error:  # of a listener, say: what a run raises is among the errors
+            raise trouble.error
+        runs = [run for table in self.specs for run in self.begun if run.table == table]
         views = [run for run in runs if self._reads_what_was_built(run)]
         error = self._publish([run for run in runs if run not in views], views)
         if error is None:
             for view in views:
                 _publish_view(view)
-        by_table = {record.table: record for record in records}
-        by_table |= {run.table: run.progress.record for run in runs}
+        records |= {run.table: run.progress.record for run in runs}
         later = 0 if error else max(map(_later, runs), default=0)
-        return Outcome(tuple(by_table[table] for table in self.specs), error, later)
+        return Outcome(tuple(records[table] for table in self.specs), error, later)
 
     # -- heal, pin, plan, prepare
 
-    def _prepare_all(self, begun: list[ActiveRun]) -> tuple[RunRecord, ...]:
-        def prepared(table: TableName) -> RunRecord:
-            return self._prepared(table, begun)
+    def _prepare_all(self) -> tuple[RunRecord, ...]:
+        tables, options = tuple(self.specs), self.build.options
+        if not options.together:
+            return tuple(map(self._prepared, tables))
 
         def started(table: TableName) -> RunRecord:
-            self.build.options.listener.on_start(table)
-            return prepared(table)
+            options.listener.on_start(table)
+            return self._prepared(table)
 
-        if not self.build.options.together:
-            return tuple(map(prepared, self.specs))
-        tables = tuple(self.specs)
         return walk(
             tables,
             dependencies(self.build.specs, tables),
             started,
             self._skipped,
-            threads=self.build.options.threads,
+            threads=options.threads,
             fail_fast=True,
             interrupt=self.build.interrupt,
         )
 
-    def _prepared(self, table: TableName, begun: list[ActiveRun]) -> RunRecord:
+    def _prepared(self, table: TableName) -> RunRecord:
         """An error waits until all other started runs have ended: they fail together."""
         try:
             run = self._begin(self.specs[table])
         except Exception as raised:  # an unexpected one, too: only what belongs together fails
             error = self.errors[table] = as_error(raised)
             return self._not_begun(table, error)
-        begun.append(run)
-        self.runs[table] = run
+        self.begun.append(run)
         self.stack.enter_context(closing(run))
         try:
             prepare(run)

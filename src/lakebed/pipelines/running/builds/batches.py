@@ -70,13 +70,6 @@ class _Batches:
         )
 
 
-@dataclass(frozen=True)
-class _Tried:
-    """One attempt at a batch."""
-
-    error: LakebedError | None = None
-
-
 def run_batches(build: Build, run: ActiveRun, look: SourceLook | BackfillLook) -> None:
     """Publish one batch after the other, then what comes after them, and the record. A batch that
     fails is left for the next run, and the others go on.
@@ -184,17 +177,16 @@ def _run_batch(batches: _Batches, due: DueBatch) -> None:
     run, config, began = batches.whole, batches.whole.spec.config, time.monotonic()
     lines: list[BatchRun] = []
 
-    def attempt(number: int) -> _Tried:
+    def attempt(number: int) -> LakebedError | None:
         lines.append(BatchRun(due.label, "success", due.reason, attempts=number))
-        return _Tried(_attempt(batches, due, lines[-1]))
+        return _attempt(batches, due, lines[-1])
 
     def pause(number: int, error: LakebedError) -> None:
         run.log.warning("batch %s failed (attempt %d): %s", due.label, number, error.what)
         batches.build.sleep(config.batch_retry_delay(number))
 
     retries = Retries(config.batch_retries, pause, hopeless=(FilesChanged,))
-    error = until_done(attempt, retries).error
-    if error:
+    if error := until_done(attempt, retries):
         batches.errors[due.label] = error
         run.log.error("batch %s failed: %s", due.label, error)
         failed = failed_line(lines[-1], due, error)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
 
 from lakebed.errors import Diverged, LakebedError
 from lakebed.pipelines.planning.plan import REBUILDS
@@ -11,16 +10,6 @@ from lakebed.pipelines.running.run import follow, publish_runs
 from lakebed.pipelines.running.steps.rebase import may_rebase
 
 REBASES = 50  # how often the files of a run follow others' appends; each time takes moments
-
-
-class Tried(Protocol):
-    """How an attempt went."""
-
-    @property
-    def error(self) -> LakebedError | None: ...
-
-
-T = TypeVar("T", bound=Tried)
 
 
 @dataclass(frozen=True)
@@ -35,21 +24,24 @@ class Retries:
     hopeless: tuple[type[LakebedError], ...] = ()
 
 
-def until_done(attempt: Callable[[int], T], retries: Retries) -> T:
-    """Try until it succeeds, or the policy says that it is enough; `attempt` gets its number."""
+def until_done(
+    attempt: Callable[[int], LakebedError | None], retries: Retries
+) -> LakebedError | None:
+    """Try until it succeeds, or the policy says that it is enough. `attempt` gets its number, and
+    says what went wrong; so does the answer.
+    """
     rebuilds = repeated = 0
     while True:
-        tried = attempt(rebuilds + repeated + 1)
-        error = tried.error
+        error = attempt(rebuilds + repeated + 1)
         if error is None or isinstance(error, retries.hopeless):
-            return tried
+            return error
         if error.overtaken and rebuilds < retries.rebuilds:
             rebuilds += 1
         elif error.retryable and repeated < retries.times:
             repeated += 1
             retries.pause(repeated, error)
         else:
-            return tried
+            return error
 
 
 def publish(runs: Sequence[ActiveRun], *, publication: str) -> None:

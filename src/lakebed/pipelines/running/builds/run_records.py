@@ -1,5 +1,6 @@
 """Records of runs that did not start, and of several attempts at one run."""
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 
@@ -7,7 +8,7 @@ from lakebed.errors import LakebedError
 from lakebed.names import TableName, new_run_id
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.running.builds.build_request import Build
-from lakebed.ports import QuarantinedFile, RunRecord
+from lakebed.ports import RunRecord
 
 
 def record_begun(build: Build, spec: PipelineSpec, *, run_id: str, attempt: int) -> RunRecord:
@@ -77,12 +78,12 @@ def record_not_begun(
     return record
 
 
-def with_set_aside(
-    build: Build, record: RunRecord, aside: tuple[QuarantinedFile, ...]
-) -> RunRecord:
-    """The last attempt's record, which is the one shown, with the files that earlier attempts set
+def with_set_aside(build: Build, record: RunRecord, attempts: Iterable[RunRecord]) -> RunRecord:
+    """The last attempt's record, which is the one shown, with the files that all attempts set
     aside.
     """
+    own = (attempt for attempt in attempts if attempt.table == record.table)
+    aside = tuple(file for attempt in own for file in attempt.set_aside)
     if record.set_aside == aside:
         return record
     told_all = replace(record, set_aside=aside)
