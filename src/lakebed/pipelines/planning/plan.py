@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from lakebed.batches.changes import DueBatch
 from lakebed.derived.identity import listed_tables
+from lakebed.landing import WhenChecked
 from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.backfills.plan import BackfillPlan
@@ -75,9 +76,10 @@ class RunPlan(Plan[RunStep]):
         return (*self.prepare, *self.batches, *self.publish, *self.after)
 
     @property
-    def checks_while_writing(self) -> bool:
-        """Whether files are checked by the job that writes their rows."""
-        return any(isinstance(step, CheckFirst) for step in self.otherwise)
+    def files_checked(self) -> WhenChecked:
+        """Whether they may be checked late: something is said for the case that one is bad."""
+        late = any(isinstance(step, CheckFirst) for step in self.otherwise)
+        return "while_reading" if late else "first"
 
 
 NOTHING_UNDONE = Undone()

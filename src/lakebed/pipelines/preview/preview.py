@@ -79,7 +79,6 @@ def preview(
                 work, OpenZone(zone, pattern, chosen or pinned_files.files), keep=True
             )
         if spec.kind == "source":
-            work.progress.careful = True  # nothing is written that could be taken back
             read_batch(work, _smallest(spec, services, options))
         else:
             calculate.calculate(work)

@@ -76,7 +76,7 @@ def _prepare(run: ActiveRun) -> None:
     except (Conflict, Unavailable):  # whatever is in the files
         raise
     except LakebedError as error:
-        if not run.progress.unproved:
+        if not run.progress.may_be_bad:
             raise
         run.log.info("checking all files before their rows are written: %s", error)
         _executor(run).execute(CheckFirst(run.table))

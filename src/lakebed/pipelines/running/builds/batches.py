@@ -208,7 +208,7 @@ def _attempt(batches: _Batches, due: DueBatch, line: BatchRun) -> LakebedError |
     with closing(run), recording_failure([run], publication=publication) as failure:
         prepare(run)
         publish([run], publication=publication)
-    batches.taken_back += run.progress.careful
+    batches.taken_back += run.progress.files_checked != run.plan.files_checked
     if failure.error is None:
         batches.record = run.progress.record
         return None

@@ -99,7 +99,7 @@ def _opened(
         run_id=run.run_id,
         keep=keep,
         remembered=remembered,
-        in_one_pass=run.plan.checks_while_writing and not (keep or run.progress.careful),
+        checked="first" if keep else run.progress.files_checked,
     )
 
 

@@ -1,9 +1,5 @@
 """Files that are checked by the job that writes their rows."""
 
-from dataclasses import replace
-
-from lakebed.errors import BadFiles
-from lakebed.landing import ZoneRows
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.heal import take_back
 
@@ -15,18 +11,9 @@ def prove_files(run: ActiveRun) -> None:
     """
     progress = run.progress
     for key, landed in progress.landed.items():
-        progress.landed[key] = _proved(landed, where=str(key[0]))
+        progress.landed[key] = landed.proved(where=str(key[0]))
     if progress.read:
-        progress.read = _proved(progress.read, where=str(run.table))
-
-
-def _proved(landed: ZoneRows, *, where: str) -> ZoneRows:
-    if landed.prove is None:
-        return landed
-    checked = landed.prove()
-    if checked is None:
-        raise BadFiles("not all values were as they seemed.", where=where)
-    return replace(landed, checked=checked, prove=None)
+        progress.read = progress.read.proved(where=str(run.table))
 
 
 def check_first(run: ActiveRun) -> None:
