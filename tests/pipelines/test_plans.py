@@ -4,11 +4,14 @@ batches, and what is done only if something comes in between. Without a lake.
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from io import BytesIO
 from typing import Any
 
 import pytest
 
-from lakebed.batches.changes import DueBatch
+from lakebed.batches.changes import BatchDecision, DueBatch
+from lakebed.batches.finding import FoundBatches
+from lakebed.batches.state import BatchStates
 from lakebed.pipelines.definition.load import read_pipeline
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.compile import TemplateContext
@@ -16,7 +19,14 @@ from lakebed.pipelines.planning.otherwise import conditional_steps
 from lakebed.pipelines.planning.pins import Pins, TargetTable, Undone, ZoneKey, ZonePin
 from lakebed.pipelines.planning.plan import RunPlan, plan_batches, plan_run
 from lakebed.pipelines.planning.plan_text import condition_text, step_text
-from lakebed.pipelines.planning.steps import ArchiveFiles, BuildLayouts, ConditionalStep, TakeCare
+from lakebed.pipelines.planning.sources.look import SourceLook
+from lakebed.pipelines.planning.steps import (
+    ArchiveFiles,
+    BuildLayouts,
+    ConditionalStep,
+    PublishBatch,
+    TakeCare,
+)
 from tests.pipelines.test_due import FILES, TABLE, ZONE, metadata
 
 FOLDER = TABLE.pipeline_folder
@@ -44,18 +54,43 @@ def test_a_run_with_nothing_to_do_does_what_was_left_undone_and_else_nothing() -
     assert plan.reason == "no file is waiting in shop.orders; by_id is not declared any more"
 
 
-def test_layouts_and_care_come_after_batches_and_neither_if_none_is_due() -> None:
-    spec = read_pipeline(FOLDER, {"config.yaml": f"source: in/{{year}}.json\n{LAYOUT}"})
+def look(spec: PipelineSpec, *due: DueBatch) -> SourceLook:
+    assert spec.batches is not None
+    found, decision = FoundBatches((), BytesIO()), BatchDecision(due, unchanged=1)
+    return SourceLook(spec.batches, found, BatchStates({}), decision, THERE.metadata)
+
+
+def test_batches_are_steps_and_layouts_and_care_come_after_them() -> None:
+    spec = read_pipeline(
+        FOLDER, {"config.yaml": f"source: in/{{year}}.json\nbatch_by: [year]\n{LAYOUT}"}
+    )
     given: dict[str, Any] = {"run_id": "r", "layouts": True, "undone": Undone()}
-    plan = plan_batches(spec, THERE, [DueBatch("year=2020", "new")], **given)
-    assert plan.after == (BuildLayouts(TABLE, ("by_day",)), TakeCare(TABLE))
+    gone = DueBatch("year=2020", "gone"), DueBatch("year=2021", "gone")
+    plan = plan_batches(spec, THERE, look(spec, *gone), **given)
+    assert plan.steps == (
+        PublishBatch(TABLE, gone[0]),
+        PublishBatch(TABLE, gone[1]),
+        BuildLayouts(TABLE, ("by_day",)),
+        TakeCare(TABLE),
+    )
+    kinds = [step.kind for step in plan.each]
+    assert kinds == [
+        "ReadBatch",
+        "PrepareSchema",
+        "EvolveLayout",
+        "OpenBranch",
+        "Write",
+        "Publish",
+    ]
     assert conditions(plan.otherwise) == [
         "if a file is not as it seems",
         "if others have changed meanwhile what was read",
         "if it fails for a reason that may pass",
     ]
-    assert plan_batches(spec, THERE, [], **given).steps == ()
-    plan = plan_batches(spec, THERE, [], **(given | {"undone": Undone(layouts=("by_day",))}))
+    assert plan_batches(spec, THERE, look(spec), **given).steps == ()
+    plan = plan_batches(
+        spec, THERE, look(spec), **(given | {"undone": Undone(layouts=("by_day",))})
+    )
     assert (plan.steps, plan.otherwise) == ((BuildLayouts(TABLE, ("by_day",)),), ())
 
 

@@ -216,6 +216,8 @@ def _plan_lines(screen: Screen, plan: "RunPlan") -> "Iterator[str]":
 
     yield from (f"warning: {warning}" for warning in plan.warnings)
     yield from batch_lines(plan.batches)
+    yield from (["each batch:"] if plan.each else [])
+    yield from (f"  {number:>2}. {step_text(step)}" for number, step in enumerate(plan.each, 1))
     steps = (*plan.prepare, *plan.publish, *plan.after)
     for number, step in enumerate(steps, start=1):
         yield f"{number:>2}. {step_text(step)}"

@@ -34,6 +34,7 @@ def plan_json(plan: "RunPlan") -> dict[str, Any]:
         **({"backfill": json_ready(plan.backfill)} if plan.backfill else {}),
         **({"source": json_ready(plan.source)} if plan.source else {}),
         "steps": [{"step": step.kind, "does": step_text(step)} for step in plan.steps],
+        "each": [{"step": step.kind, "does": step_text(step)} for step in plan.each],
         "otherwise": [
             {"step": step.kind, "when": condition_text(step), "does": step_text(step)}
             for step in plan.otherwise

@@ -3,7 +3,7 @@ as it was.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
@@ -151,6 +151,12 @@ class Pins:
     def replaced(self) -> SourceBatch | Chunk | None:
         """The batch that this publication replaces, one of several of its run."""
         return self.source_batch or self.chunk
+
+    def of_batch(self, batch: SourceBatch | Chunk) -> "Pins":
+        """The same for one batch of a source or a backfill."""
+        if isinstance(batch, Chunk):
+            return replace(self, chunk=batch)
+        return replace(self, source_batch=batch)
 
     @property
     def branch(self) -> str:

@@ -3,18 +3,19 @@
 Pure: reads nothing, writes nothing. `lakebed plan` prints it, `running.run` carries it out.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from lakebed.batches.changes import DueBatch
 from lakebed.derived.identity import listed_tables
 from lakebed.landing import WhenChecked
 from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.planning.backfills.look import BackfillLook
 from lakebed.pipelines.planning.backfills.plan import BackfillPlan
 from lakebed.pipelines.planning.hidden_tables import hidden_table, replay_table, staged_table
 from lakebed.pipelines.planning.pins import Pins, TargetTable, Undone
 from lakebed.pipelines.planning.run_decision import decide_run, run_warnings
+from lakebed.pipelines.planning.sources.look import SourceLook
 from lakebed.pipelines.planning.sources.plan import SourcePlan
 from lakebed.pipelines.planning.steps import (
     ArchiveFiles,
@@ -62,6 +63,7 @@ class RunPlan(Plan[RunStep]):
 
     prepare: tuple[WorkStep, ...] = ()
     batches: tuple[PublishBatch, ...] = ()
+    each: tuple[RunStep, ...] = ()  # what is done for each batch; the first stands for all
     publish: tuple[PublishStep, ...] = ()
     after: tuple[WorkStep, ...] = ()
     otherwise: tuple[ConditionalStep, ...] = ()
@@ -106,7 +108,9 @@ def plan_run(
         )
     if spec.is_view:
         return _plan_view(spec, pins, decision.reason)
-    staged, after = is_staged(spec.strategy), layout_steps(spec, target, rows=layouts)
+    staged = is_staged(spec.strategy)
+    # those of a table that is published batch by batch come after the last one
+    after = () if pins.replaced else layout_steps(spec, target, rows=layouts)
     plan = _plan_table(spec, pins, target, staged=staged, reason=decision.reason, layouts=after)
     return replace(plan, warnings=run_warnings(spec, pins))
 
@@ -128,7 +132,7 @@ def _undone_layouts(spec: PipelineSpec, undone: Undone, *, rows: bool) -> tuple[
 def plan_batches(
     spec: PipelineSpec,
     target: TargetTable,
-    due: Sequence[DueBatch],
+    look: SourceLook | BackfillLook,
     *,
     run_id: str,
     layouts: bool,
@@ -137,6 +141,7 @@ def plan_batches(
     """What a run of a source or a backfill does: its batches, if any are due, and what comes after
     them.
     """
+    due = look.decision.due
     plan = RunPlan(table=spec.table, run_id=run_id, reason="; ".join(undone.notes))
     if not due:
         return replace(plan, after=_undone_layouts(spec, undone, rows=layouts))
@@ -147,9 +152,19 @@ def plan_batches(
     return replace(
         plan,
         batches=tuple(PublishBatch(spec.table, batch) for batch in due),
+        each=_each(spec, target, look, run_id),
         after=after,
         otherwise=tuple(conditional_steps_of_batches(spec)),
     )
+
+
+def _each(
+    spec: PipelineSpec, target: TargetTable, look: SourceLook | BackfillLook, run_id: str
+) -> tuple[RunStep, ...]:
+    """The steps of the first batch, but for what it reads: each reads what is there by then."""
+    strategy, batch = look.pinned(spec, look.decision.due[0])
+    pins = Pins(run_id, {}, {}).of_batch(batch)
+    return plan_run(replace(spec, strategy=strategy), pins, target).steps
 
 
 def conditional_steps_of_batches(spec: PipelineSpec) -> Iterator[ConditionalStep]:

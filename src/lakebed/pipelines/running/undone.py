@@ -35,10 +35,10 @@ def plan_from_look(
     spec: PipelineSpec, look: SourceLook | BackfillLook, services: RunServices, *, run_id: str = ""
 ) -> RunPlan:
     """The plan of a source or a backfill; what is undone is looked for where no batch is due."""
-    target, due = TargetTable(spec.table, look.metadata), look.decision.due
-    undone = NOTHING_UNDONE if due else undone_layouts(spec, target, services)
+    target = TargetTable(spec.table, look.metadata)
+    undone = NOTHING_UNDONE if look.decision.due else undone_layouts(spec, target, services)
     layouts = services.builds_layouts
-    return plan_batches(spec, target, due, run_id=run_id, layouts=layouts, undone=undone)
+    return plan_batches(spec, target, look, run_id=run_id, layouts=layouts, undone=undone)
 
 
 def undone_layouts(spec: PipelineSpec, target: TargetTable, services: RunServices) -> Undone:

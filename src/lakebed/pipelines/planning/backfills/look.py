@@ -64,9 +64,9 @@ class BackfillLook:
         start, end = (spelt(one, zone=self.zone) for one in (self.whole.start, self.whole.end))
         return f"{self.column} from {start} to {end} by {self.size}"
 
-    def pinned(self, spec: PipelineSpec, label: str) -> tuple[ReplaceRange, Chunk]:
+    def pinned(self, spec: PipelineSpec, due: DueBatch) -> tuple[ReplaceRange, Chunk]:
         """How a chunk is written, and what the pipeline sees of it."""
-        return self._pinned(spec, label, self.chunks[label])
+        return self._pinned(spec, due.label, self.chunks[due.label])
 
     def pinned_whole(self, spec: PipelineSpec) -> tuple[ReplaceRange, Chunk]:
         """The same as if the whole range were one chunk."""

@@ -7,14 +7,12 @@ from dataclasses import replace
 from hashlib import sha256
 
 from lakebed.batches.changes import DueBatch
-from lakebed.batches.keys import condition, read_label
-from lakebed.pipelines.definition.batch_source import config_digest
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.planning.backfills.look import BackfillLook, look_at_backfill
 from lakebed.pipelines.planning.compile import TemplateContext
 from lakebed.pipelines.planning.otherwise import can_be_taken_back
-from lakebed.pipelines.planning.pins import Chunk, Pins, SourceBatch, TargetTable
+from lakebed.pipelines.planning.pins import Pins, SourceBatch, TargetTable
 from lakebed.pipelines.planning.plan import plan_run
 from lakebed.pipelines.planning.sources.look import SourceLook, look_at_source
 from lakebed.pipelines.planning.sources.plan import missing_warnings
@@ -26,7 +24,7 @@ from lakebed.pipelines.running.builds.build_request import Build
 from lakebed.pipelines.running.undone import plan_from_look
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import RunRecord
-from lakebed.tables import HeldLease, ReplaceBatch
+from lakebed.tables import HeldLease
 
 
 def publication_id(run_id: str, due: DueBatch) -> str:
@@ -82,34 +80,17 @@ def begin_batch(
     record = run.progress.record
     # every batch of a full refresh is due, and replaces its own rows
     services, options = build.services, replace(build.options, full_refresh=False)
-    strategy, batch = (
-        look.pinned(run.spec, due.label)
-        if isinstance(look, BackfillLook)
-        else _source_batch(run.spec, look, due)
-    )
+    strategy, batch = look.pinned(run.spec, due)
     spec = replace(run.spec, strategy=strategy)
-    source, chunk = (None, batch) if isinstance(batch, Chunk) else (batch, None)
     context = pinned(spec, build.specs, services, options, run_id=record.run_id)
-    context = replace(context, pins=replace(context.pins, source_batch=source, chunk=chunk))
+    context = replace(context, pins=context.pins.of_batch(batch))
     if not record.batches:
         check_queries(context)
     inputs = tuple(context.pins.inputs.values())
     services.records.pin(record.run_id, inputs)
     record = replace(record, base=context.target.base(options.ref), inputs=inputs)
     plan = plan_run(spec, context.pins, context.target)
-    if source and source.files and not careful and can_be_taken_back(plan):
+    if isinstance(batch, SourceBatch) and batch.files and not careful and can_be_taken_back(plan):
         plan = replace(plan, otherwise=(CheckFirst(spec.table),))
     now, log = services.now(), logger_of(record.run_id, services.log(record.run_id))
     return open_run(services, options, context, plan, run.held, record, timestamp=now, log=log)
-
-
-def _source_batch(
-    spec: PipelineSpec, look: SourceLook, due: DueBatch
-) -> tuple[ReplaceBatch, SourceBatch]:
-    """How a batch of a source is written, and what it is made from."""
-    keys = look.source.keys
-    where = condition(keys, due.found.values if due.found else read_label(due.label, keys))
-    files = look.found.files_of(due.found) if due.found else ()
-    digest, config = due.found.digest if due.found else "", config_digest(spec.config)
-    batch = SourceBatch(due.label, where, files, digest, config, look.at_once)
-    return ReplaceBatch(where=where), batch
