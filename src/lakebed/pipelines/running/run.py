@@ -96,13 +96,13 @@ def publish_runs(runs: Sequence[ActiveRun], *, publication: str) -> None:
     """Publish what these runs wrote, in one commit, with their records and the files they took."""
     requests = [request for run in runs for request in publish_requests(run)]
     records = [publication_records(run) for run in runs]
-    for run, own in zip(runs, records, strict=True):
-        write_copy(run.services.placement.files, run.run_id, own.consumed)
     leases = [run.held.require() for run in runs]
     with ExitStack() as phases:
         for run in runs:
             for step in run.plan.publish:
                 _begin_publishing(run, step, phases)
+        for run, own in zip(runs, records, strict=True):
+            write_copy(run.services.placement.files, run.run_id, own.consumed)
         _mark(runs, "tried")
         catalog = runs[0].services.placement.catalog
         publish(catalog, requests, run_id=publication, leases=leases, records=_joined(records))
