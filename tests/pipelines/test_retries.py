@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from lakebed.errors import BadPipeline, Diverged, FilesChanged, LakebedError, Unavailable
+from lakebed.errors import Diverged, FilesChanged, LakebedError, Unavailable, UsageError
 from lakebed.pipelines.planning.plan import REBUILDS
 from lakebed.pipelines.running.builds.retries import Retries, until_done
 
 OVERTAKEN = Diverged("a", "main", "run_1")
 PASSING = Unavailable("the database does not answer.")
-FINAL = BadPipeline("the query is wrong.")
+FINAL = UsageError("the query is wrong.")
 CHANGED = FilesChanged("a file was changed.")
 
 
