@@ -211,13 +211,17 @@ def _show_plans(screen: Screen, plans: "tuple[RunPlan, ...]") -> None:
 def _plan_lines(screen: Screen, plan: "RunPlan") -> "Iterator[str]":
     """What a plan does, what there is to say about it, and what it does otherwise."""
     from lakebed.pipelines.planning.backfills.plan import backfill_lines
-    from lakebed.pipelines.planning.plan_text import batch_lines, condition_text, step_text
+    from lakebed.pipelines.planning.plan_text import (
+        batch_lines,
+        condition_text,
+        each_lines,
+        step_text,
+    )
     from lakebed.pipelines.planning.sources.plan import source_lines
 
     yield from (f"warning: {warning}" for warning in plan.warnings)
     yield from batch_lines(plan.batches)
-    yield from (["each batch:"] if plan.each else [])
-    yield from (f"  {number:>2}. {step_text(step)}" for number, step in enumerate(plan.each, 1))
+    yield from each_lines(plan)
     steps = (*plan.prepare, *plan.publish, *plan.after)
     for number, step in enumerate(steps, start=1):
         yield f"{number:>2}. {step_text(step)}"

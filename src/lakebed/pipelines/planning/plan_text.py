@@ -195,6 +195,15 @@ def batch_lines(steps: Sequence[PublishBatch]) -> Iterator[str]:
         yield f"… and {len(steps) - _BATCHES_SHOWN} more batches, up to {last}"
 
 
+def each_lines(plan: RunPlan) -> Iterator[str]:
+    """The steps of each batch; the first of several makes the table if there is none."""
+    makes = any(isinstance(step, CreateHidden) for step in plan.each) and len(plan.batches) > 1
+    if plan.each:
+        yield "the first batch, which makes the table:" if makes else "each batch:"
+    for number, step in enumerate(plan.each, start=1):
+        yield f"  {number:>2}. {step_text(step)}"
+
+
 def _of_files(batch: DueBatch) -> str:
     """A chunk of a backfill has none."""
     if batch.found:
