@@ -29,8 +29,8 @@ CHANGES = {
     "leases": ("acquire",),
 }
 JOBS = ("execute", "rows", "create_table", "append", "overwrite", "replace_files", "arrow")
-# the build's own: what it was asked for, what became of it, and the drafts that ran
-OF_THE_BUILD = (".data/artifacts/", ".data/releases/", ".data/lake.json")
+# the build's own: the drafts that ran, what became of them, and what sessions leave as they close
+OF_THE_BUILD = (".data/artifacts/", ".data/releases/", ".data/staging/")
 ORDERS, KEPT, RANGED, INCOME = "bronze.orders", "silver.kept", "gold.ranged", "bronze.income"
 OF_ZONE = "SELECT * FROM {{ landing_zone('orders') }}"
 APPENDS = "merge_strategy: append_only\narchive_landing_zones: true\n"
@@ -50,18 +50,21 @@ YEAR: dict[str, Any] = {"start": "2024-01-01", "end": "2024-03-01", "chunk": "mo
 class Ports:
     """What happens at the ports of a lake, and during which step."""
 
-    active: list[RunStep] = field(default_factory=list)
+    active: list[tuple[str, RunStep]] = field(default_factory=list)  # with the run's id
     steps: dict[str, list[str]] = field(default_factory=dict)  # kinds, by run
     strays: list[tuple[str, str]] = field(default_factory=list)  # outside of all steps
     jobs: Counter[str] = field(default_factory=Counter)
 
     def on_step(self, run_id: str, step: RunStep, when: str) -> None:
-        if when == "before":
-            self.active.append(step)
+        if when == "before":  # the steps of other runs have ended, or failed
+            self.active = [one for one in self.active if one[0] == run_id]
+            self.active.append((run_id, step))
             self.steps.setdefault(run_id, []).append(step.kind)
-        else:
-            while self.active.pop() is not step:
-                """Steps that failed have no end of their own."""
+            return
+        started = [one for _, one in self.active]
+        place = next((at for at, one in enumerate(started) if one is step), len(started))
+        last = len(started) if isinstance(step, PublishBatch) else place + 1
+        del self.active[place:last]
 
     def note(self, effect: str, subject: str) -> None:
         if not self.active:
