@@ -275,7 +275,7 @@ def in_one_pass(zone: Zone, known: RememberedTypes = NOTHING_REMEMBERED) -> Outc
     over; None if it has not.
     """
     try:
-        landed = zone.open(in_one_pass=True, keep=True, remembered=known)
+        landed = zone.open(checked="while_reading", keep=True, remembered=known)
         if not landed.prove:
             return None
         with answering():

@@ -90,7 +90,7 @@ def opened(reader: Telling, *texts: str, name: str = "{}.csv", **options: Any) -
         ZoneSpec.model_validate(settings),
         address=str,
         run_id="r",
-        in_one_pass=True,
+        checked="while_reading",
         **options,
     )
     assert [file.path for file in files.list()] == [file.path for file in chosen]
@@ -208,7 +208,14 @@ def test_a_key_that_no_sample_shows_must_not_have_a_value() -> None:
         reader = Telling(A_B, [replace(seen, filled=(last, 2, 2)), CLEAN])
         reader.of_parquet = {"k": "int"}
         landed = open_zone(
-            reader, files, ZONE, chosen, ZoneSpec(), address=str, run_id="r", in_one_pass=True
+            reader,
+            files,
+            ZONE,
+            chosen,
+            ZoneSpec(),
+            address=str,
+            run_id="r",
+            checked="while_reading",
         )
         assert landed.prove
         assert (landed.prove() is not None) == proved
@@ -224,7 +231,7 @@ def test_a_sample_of_numbers_beside_a_file_of_decimals_is_checked_first() -> Non
     ]
     reader.of_parquet = {"a": "decimal(3,2)"}
     landed = open_zone(
-        reader, files, ZONE, chosen, ZoneSpec(), address=str, run_id="r", in_one_pass=True
+        reader, files, ZONE, chosen, ZoneSpec(), address=str, run_id="r", checked="while_reading"
     )
     assert landed.prove is None
 
@@ -242,7 +249,7 @@ def test_a_zone_with_a_file_that_is_bad_at_first_sight_is_checked_first() -> Non
         for name, text in (("good.csv", b"a,b\n1,x\n"), ("bad.doc", b"?"))
     ]
     landed = open_zone(
-        reader, files, ZONE, chosen, ZoneSpec(), address=str, run_id="r", in_one_pass=True
+        reader, files, ZONE, chosen, ZoneSpec(), address=str, run_id="r", checked="while_reading"
     )
     assert (landed.prove, len(landed.set_aside)) == (None, 1)
 
@@ -281,7 +288,8 @@ def open_others(
         address=str,
         remembered=NOTHING_REMEMBERED,
         path_column="p",
-        in_one_pass=SampleFolder(own, ".data/staging/r/samples", str),
+        checked="while_reading",
+        samples=SampleFolder(own, ".data/staging/r/samples", str),
     )
     return landed, own
 

@@ -163,6 +163,19 @@ def test_a_dry_run_shows_the_chunks_and_touches_nothing(drafts: TestLake) -> Non
         "column": "at", "start": "2024-01-01", "end": "2026-01-01", "chunk": "year",
         "due": ["at=2024-01-01..2025-01-01", "at=2025-01-01..2026-01-01"], "done": 0,
     }  # fmt: skip
+    (plan,) = json.loads(told.stdout)
+    assert [step["step"] for step in plan["steps"]] == ["PublishBatch", "PublishBatch", "Care"]
+    assert [step["does"] for step in plan["steps"][:2]] == [
+        f"batch {label}" for label in plan["backfill"]["due"]
+    ]
+    assert [step["step"] for step in plan["each"]] == [
+        "Calculate",
+        "Stage",
+        "CreateHidden",
+        "Write",
+        "DropStage",
+        "Publish",
+    ]
     assert drafts.files() == before
     assert drafts.lake.stores.records.runs(limit=1) == ()
 

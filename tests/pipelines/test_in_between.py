@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from lakebed.pipelines import RunListener
+from lakebed.pipelines.planning.plan import REBUILDS
 from lakebed.pipelines.planning.steps import (
     OpenBranch,
     PrepareSchema,
@@ -17,7 +18,6 @@ from lakebed.pipelines.planning.steps import (
     RunGate,
     Write,
 )
-from lakebed.pipelines.running.builds.attempts import REBUILDS
 from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.tables import create_statement
 

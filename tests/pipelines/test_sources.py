@@ -280,6 +280,14 @@ def test_a_plan_shows_batches_sizes_and_warnings(
     assert shown.exit_code == 0, shown.output
     assert "2 of 2 batches are due" in shown.output
     assert "batch year=2020 (new): 1,001 files, 2.0 kB" in shown.output
+    assert (
+        "the first batch, which makes the table:\n     1. read 1001 files of batch year=2020\n"
+        in shown.output
+    )
+    assert (
+        "  1. rewrite small files and expire old snapshots, as far as that is due" in shown.output
+    )
+    assert "if a file is not as it seems: take back what was written" in shown.output
     assert "warning: batch year=2020 has 1,001 files" in shown.output
     assert "batch_partition_columns: [year, table]" in shown.output
     assert "expected: 2 data files of about" in shown.output

@@ -6,6 +6,8 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
+from lakebed.batches.changes import DueBatch
+from lakebed.batches.finding import FoundBatch
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.planning import steps
 from lakebed.pipelines.planning.pins import Batch, SourceBatch
@@ -108,9 +110,35 @@ SAID: list[tuple[RunStep, str]] = [
         "put the run's files on top of what others have appended to shop.silver.orders",
     ),
     (
+        steps.CheckFirst(TABLE),
+        "take back what was written, and check all files before writing again",
+    ),
+    (steps.StartOver(TABLE, 3), "start over up to 3 times"),
+    (steps.TryAgain(TABLE, 1), "try again once"),
+    (
+        steps.TakeCare(TABLE),
+        "rewrite small files and expire old snapshots, as far as that is due by then",
+    ),
+    (
         steps.Publish(TABLE, "main"),
         "publish shop.silver.orders: main moves, and readers see the new rows",
     ),
+    (
+        steps.PublishBatch(
+            TABLE,
+            DueBatch(
+                "year=2020",
+                "new",
+                FoundBatch("year=2020", (2020,), 1_001, 2_000, "", datetime.now(UTC)),
+            ),
+        ),
+        "batch year=2020 (new): 1,001 files, 2.0 kB",
+    ),
+    (
+        steps.PublishBatch(TABLE, DueBatch("year=2019", "gone")),
+        "batch year=2019: its files are gone",
+    ),
+    (steps.PublishBatch(TABLE, DueBatch("", "backfill")), "batch all"),
     (steps.CreateView(TABLE), "create the view shop.silver.orders"),
     (
         steps.ArchiveFiles(ZONE),

@@ -5,7 +5,7 @@ from threading import Barrier
 
 import pytest
 
-from lakebed.work import Ended, Executor, Listener, Plan
+from lakebed.work import Ended, Executor, Listener, Plan, recorded
 
 
 @dataclass(frozen=True)
@@ -131,8 +131,8 @@ def test_what_several_plans_do_in_one_is_recorded_for_each_also_when_interrupted
     bench = Bench()
     with (
         pytest.raises(KeyboardInterrupt),
-        bench.executor.around(Note("a")),
-        bench.executor.around(Note("b")),
+        recorded(Note("a"), bench.executor.record, bench.executor.listener),
+        recorded(Note("b"), bench.executor.record, bench.executor.listener),
     ):
         raise KeyboardInterrupt
     assert bench.happened == ["start a", "start b", "record b", "record a"]

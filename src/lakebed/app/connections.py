@@ -14,7 +14,7 @@ from lakebed.app.spark.ahead import jvm_ahead
 from lakebed.app.stores import Stores, open_stores
 from lakebed.names import TableName
 from lakebed.settings import IN_BUCKET, Root, Settings, cache_folder, logs_folder
-from lakebed.tables import TablePlacement, TableServices
+from lakebed.tables import HeldLease, TablePlacement, TableServices
 
 if TYPE_CHECKING:
     from lakebed.care import CareServices
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lakebed.derived.layouts import Layouts
     from lakebed.engines.types import IcebergCatalog, SparkSession
     from lakebed.pipelines import RunServices
-    from lakebed.ports import Compute, ConsumedFile, MovedFile, WarmSpark
+    from lakebed.ports import CareEntry, Compute, ConsumedFile, MovedFile, WarmSpark
     from lakebed.query.queries import Queries
     from lakebed.query.results.log import QueryLog
     from lakebed.tables.migration.services import MigrationServices
@@ -156,7 +156,13 @@ class Connections:
             own_spark=self._given_session is None and self.settings.spark.has_own_functions_only,
             environment=self._environment,
             layouts=self._layouts,
+            care=self._care_after_commits,
         )
+
+    def _care_after_commits(self, table: TableName, held: HeldLease) -> "Sequence[CareEntry]":
+        from lakebed.care import care_after_commits
+
+        return care_after_commits(self._care_services(), table, held)
 
     def _layouts(self) -> "Layouts":
         from lakebed.derived.layouts import Layouts

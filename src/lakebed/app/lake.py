@@ -4,14 +4,13 @@ What `lakebed.open()` returns.
 """
 
 from collections.abc import Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from lakebed.app.spark.ahead import with_spark_ahead
 from lakebed.app.upkeep import LakeUpkeep
-from lakebed.errors import LakebedError
 from lakebed.names import TableName
 from lakebed.requests import QueryRequest, RunRequest
 from lakebed.tables import Followers, Tables
@@ -270,20 +269,8 @@ class Lake(LakeUpkeep):
         from lakebed.pipelines.running.builds.run_selected import run_selected
 
         request = RunRequest.of(*selectors, **options)
-        result = run_selected(
-            RunOptions(request=request, listener=listener or RunListener()), self._run_services
-        )
-        for record in result.records:
-            if any(batch.state == "success" for batch in record.batches):
-                self._care_after_batches(str(record.table))
-        return result
-
-    def _care_after_batches(self, table: str) -> None:
-        """Compaction and expiry that are due after many commits. What fails here is repeated by the
-        next care; the run has succeeded.
-        """
-        with suppress(LakebedError):
-            self.care(table, only=("compact_files", "rewrite_manifests", "expire_snapshots"))
+        options_of_runs = RunOptions(request=request, listener=listener or RunListener())
+        return run_selected(options_of_runs, self._run_services)
 
     def __repr__(self) -> str:
         return f"Lake({str(self.root)!r})"

@@ -1,6 +1,6 @@
 """Wiring: the engines and stores that runs work with."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,11 @@ from lakebed.tables import TablePlacement
 
 if TYPE_CHECKING:
     from lakebed.derived.layouts import Layouts
+    from lakebed.names import TableName
+    from lakebed.ports import CareEntry
+    from lakebed.tables import HeldLease
+
+    Care = Callable[[TableName, HeldLease], Sequence[CareEntry]]
 
 
 def open_run_services(
@@ -27,6 +32,7 @@ def open_run_services(
     own_spark: bool,
     environment: Mapping[str, str],
     layouts: "Callable[[], Layouts]",
+    care: "Care",
 ) -> RunServices:
     """The services of a lake's runs.
 
@@ -50,6 +56,7 @@ def open_run_services(
         elsewhere=partial(_elsewhere, settings, root),
         layouts=layouts,
         scans=lambda: stores.scans,
+        care=care,
     )
 
 

@@ -3,7 +3,7 @@
 from lakebed.care.outcome import CareListener, CareResult, Done
 from lakebed.care.pipeline_settings import read_own_care
 from lakebed.care.plan import plan_care
-from lakebed.care.run import take_care
+from lakebed.care.run import care_after_commits, take_care
 from lakebed.care.services import CareServices, Reaping, ZoneRules
 from lakebed.care.spec import ACTIONS, Action, CareRequest, action_named
 from lakebed.care.steps import CareStep
@@ -20,6 +20,7 @@ __all__ = [
     "Reaping",
     "ZoneRules",
     "action_named",
+    "care_after_commits",
     "plan_care",
     "read_own_care",
     "take_care",

@@ -1,8 +1,8 @@
 """Carrying out what is due: each step under its lease, each recorded, none stopping the others."""
 
 from contextlib import ExitStack
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import assert_never
 
 from lakebed.care.compaction import compact
@@ -12,6 +12,7 @@ from lakebed.care.removal.dropped import drop_leftovers, purge
 from lakebed.care.removal.expiry import expire, finish
 from lakebed.care.removal.orphans import purge_landing, remove_orphans
 from lakebed.care.removal.records import remove_records
+from lakebed.care.selection import care_request
 from lakebed.care.services import CareServices
 from lakebed.care.spec import CareRequest
 from lakebed.care.steps import (
@@ -40,9 +41,12 @@ from lakebed.care.steps import (
 from lakebed.care.survey import LakeSurvey, look_around
 from lakebed.derived.building.steps import LayoutListener
 from lakebed.errors import LakebedError, LeaseHeld
+from lakebed.names import TableName
 from lakebed.ports import CareEntry, CareState, ChangeRecords, Event, RemoveRef
 from lakebed.tables import HeldLease, amend, settle_publications
 from lakebed.work import Ended, Executor
+
+_AFTER_COMMITS = ("compact_files", "rewrite_manifests", "expire_snapshots")
 
 
 def take_care(
@@ -60,6 +64,15 @@ def take_care(
     care = _Care(services, survey, now, listener)
     carry_out = care.report if request.dry_run else care.executor.attempt
     return CareResult(tuple(map(carry_out, plan.steps)), plan.steps)
+
+
+def care_after_commits(
+    services: CareServices, table: TableName, held: HeldLease
+) -> tuple[CareEntry, ...]:
+    """What is due once a table has got many commits, done by the holder of its lease."""
+    own = replace(services, held={str(table): held})
+    request = care_request(own, [str(table)], dry_run=False, only=_AFTER_COMMITS, orphans=False)
+    return take_care(own, request, now=datetime.now(UTC)).entries
 
 
 @dataclass(frozen=True)

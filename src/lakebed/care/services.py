@@ -76,12 +76,16 @@ class CareServices:
     staging: Mapping[str, Files] = field(default_factory=dict)
     layouts: Callable[[], Layouts] | None = None
     scans: Callable[[], Scans] | None = None
+    held: Mapping[str, HeldLease] = field(default_factory=dict)  # by whoever asks for care
     # how far Spark is
     watch: Callable[[OnProgress], AbstractContextManager[None]] = lambda _: nullcontext()
 
     @contextmanager
     def holding(self, name: str) -> Iterator[HeldLease]:
         """Hold the lease of this name inside the block; `LeaseHeld` if another process holds it."""
+        if own := self.held.get(name):
+            yield own
+            return
         with hold_lease(
             self.leases,
             name,

@@ -109,29 +109,42 @@ def plan(screen: Screen, options: PlanKeywords) -> None:
 
 
 def _show_plans(screen: Screen, plans: "tuple[RunPlan, ...]") -> None:
-    from lakebed.pipelines.planning.backfills.plan import backfill_lines
-    from lakebed.pipelines.planning.plan_text import plan_strategy, step_text
-    from lakebed.pipelines.planning.sources.plan import source_lines
+    from lakebed.pipelines.planning.plan_text import plan_strategy
 
     def text() -> None:
         for plan in plans:
-            screen.say(
-                bold(plan.table), f" {': '.join(filter(None, (plan_strategy(plan), plan.reason)))}"
-            )
-            for warning in plan.warnings:
-                screen.say(f"  warning: {warning}")
-            for number, step in enumerate(plan.steps, start=1):
-                screen.say(f"  {number:>2}. {step_text(step)}")
-                for line in _inferred(screen, step):
-                    screen.say(f"      {line}")
-            for line in source_lines(plan.source) if plan.source else ():
-                screen.say(f"  {line}")
-            for line in backfill_lines(plan.backfill) if plan.backfill else ():
+            about = ": ".join(filter(None, (plan_strategy(plan), plan.reason)))
+            screen.say(bold(plan.table), f" {about}")
+            for line in _plan_lines(screen, plan):
                 screen.say(f"  {line}")
         if not plans:
             screen.say("Nothing selected.")
 
     screen.show([plan_json(plan) for plan in plans], text)
+
+
+def _plan_lines(screen: Screen, plan: "RunPlan") -> "Iterator[str]":
+    """What a plan does, what there is to say about it, and what it does otherwise."""
+    from lakebed.pipelines.planning.backfills.plan import backfill_lines
+    from lakebed.pipelines.planning.plan_text import (
+        batch_lines,
+        condition_text,
+        each_lines,
+        step_text,
+    )
+    from lakebed.pipelines.planning.sources.plan import source_lines
+
+    yield from (f"warning: {warning}" for warning in plan.warnings)
+    yield from batch_lines(plan.batches)
+    yield from each_lines(plan)
+    steps = (*plan.prepare, *plan.publish, *plan.after)
+    for number, step in enumerate(steps, start=1):
+        yield f"{number:>2}. {step_text(step)}"
+        yield from (f"    {line}" for line in _inferred(screen, step))
+    yield from source_lines(plan.source) if plan.source else ()
+    yield from backfill_lines(plan.backfill) if plan.backfill else ()
+    for fallback in plan.otherwise:
+        yield f"{condition_text(fallback)}: {step_text(fallback)}"
 
 
 def _inferred(screen: Screen, step: "RunStep") -> "Iterator[str]":

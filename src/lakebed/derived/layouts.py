@@ -15,7 +15,7 @@ from lakebed.derived.checks import (
     require_source,
 )
 from lakebed.derived.identity import Layout, find_layouts, listed_tables
-from lakebed.derived.overview import LayoutOverview
+from lakebed.derived.overview import LayoutOverview, UndoneLayouts
 from lakebed.derived.request import declared_elsewhere, requested_spec
 from lakebed.derived.summary import LayoutSummary
 from lakebed.derived.verify import LayoutCheck, LayoutVerifier
@@ -47,6 +47,12 @@ class Layouts:
         0 if only stamps are.
         """
         return self._overview.due(table)
+
+    def undone(
+        self, table: TableName, declared: DeclaredLayouts | None, *, rows: bool = True
+    ) -> UndoneLayouts:
+        """What `bring_up` would do now. Changes nothing, starts no JVM."""
+        return self._overview.undone(table, declared, rows=rows)
 
     def bytes_of(self, table: TableName) -> int:
         """The bytes of all data files of a table's layouts; 0 if there is no such table."""

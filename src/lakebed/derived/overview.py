@@ -1,9 +1,14 @@
 """The layouts of a lake's tables as they are now: found, compared with their tables, summarized."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from lakebed.derived.building.look import source_batches, source_state
+from lakebed.derived.building.look import (
+    look_at_source,
+    look_at_tables,
+    source_batches,
+    source_state,
+)
 from lakebed.derived.building.metrics import amplification, stored_bytes
 from lakebed.derived.building.services import LayoutServices
 from lakebed.derived.checks import DeclaredLayouts, complete_spec, require_source
@@ -14,6 +19,17 @@ from lakebed.derived.summary import LayoutSummary, declared_summary, summarize
 from lakebed.errors import LakebedError, UnknownName
 from lakebed.names import TableName
 from lakebed.ports import Pointer, TableMetadata
+
+
+@dataclass(frozen=True)
+class UndoneLayouts:
+    """The layouts of a table that a build would make, change, drop or write; and those that it
+    would leave alone: `undeclared` by the table's pipeline, or of a kind that is `unknown`.
+    """
+
+    due: tuple[str, ...] = ()
+    undeclared: tuple[str, ...] = ()
+    unknown: Mapping[TableName, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -56,6 +72,20 @@ class LayoutOverview:
             for line in self._summaries(pointer, metadata, states)
             if line.state != "fresh" or line.name not in stamped
         }
+
+    def undone(
+        self, table: TableName, declared: DeclaredLayouts | None, *, rows: bool
+    ) -> UndoneLayouts:
+        """What a build would do now; without `rows` it makes hidden tables only."""
+        source = look_at_source(self.services, table)
+        asked = bool(declared and declared.specs)
+        if source is None or not (asked or listed_tables(source.metadata)):
+            return UndoneLayouts()
+        look = look_at_tables(self.services, source, declared, source.metadata)
+        tables = (*map(str, look.half_made), *(step.name for step in look.planned.steps))
+        stale = self.due(table) if rows and look.present else {}
+        due = tuple(dict.fromkeys((*tables, *stale)))
+        return UndoneLayouts(due, look.planned.undeclared, look.unknown)
 
     def bytes_of(self, table: TableName) -> int:
         """The bytes of all data files of a table's layouts; 0 if there is no such table."""

@@ -32,7 +32,7 @@ from lakebed.landing.plan import (
     replaced_files,
 )
 from lakebed.landing.put import put_file, put_local_file, require_file_name
-from lakebed.landing.run import ZoneRows, infer_zone_types, open_zone, sample_folder
+from lakebed.landing.run import WhenChecked, ZoneRows, infer_zone_types, open_zone, sample_folder
 from lakebed.landing.spec import ZONE_FILE, ZoneSpec, parse_zone_spec, read_zone_spec
 from lakebed.landing.zone_files import Zone, ZoneColumn, ZoneFile, ZoneReader
 from lakebed.landing.zones import Zones, zone_folders
@@ -46,6 +46,7 @@ __all__ = [
     "Move",
     "RememberedTypes",
     "SampleFolder",
+    "WhenChecked",
     "Zone",
     "ZoneColumn",
     "ZoneFile",

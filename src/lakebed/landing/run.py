@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Literal
 
 from lakebed.errors import BadFiles, FileMissing, FilesChanged
 from lakebed.landing.archive import quarantine_files
@@ -29,6 +30,8 @@ from lakebed.settings import DATA
 from lakebed.types import ColumnType
 
 _SHOWN = 10
+# when files are checked: before their rows are used, or by the job that reads them, where it can
+WhenChecked = Literal["first", "while_reading"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,22 @@ class ZoneRows:
     # means that the files must be checked before their rows are used.
     prove: Callable[[], CheckedFiles | None] | None = field(default=None, repr=False)
 
+    @property
+    def may_be_bad(self) -> bool:
+        """Whether rows are used of files that may yet turn out to be bad."""
+        return self.prove is not None
+
+    def proved(self, *, where: str) -> "ZoneRows":
+        """The same once the job that reads the rows has ended; `BadFiles` if it cannot vouch for
+        every value.
+        """
+        if self.prove is None:
+            return self
+        checked = self.prove()
+        if checked is None:
+            raise BadFiles("not all values were as they seemed.", where=where)
+        return replace(self, checked=checked, prove=None)
+
 
 def open_zone(
     reader: LandingReader,
@@ -59,13 +78,13 @@ def open_zone(
     run_id: str,
     keep: bool = False,
     remembered: RememberedTypes = NOTHING_REMEMBERED,
-    in_one_pass: bool = False,
+    checked: WhenChecked = "first",
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> ZoneRows:
     """The rows of the chosen files. Every file is checked first; one bad row makes its file bad.
 
-    With `in_one_pass`, files that look good are left to be checked by the job that reads their
-    rows, where that is possible: the answer then has `prove`.
+    Checked `while_reading`, files that look good are left to the job that reads their rows, where
+    that is possible: until it has ended, they may be bad.
 
     A file of 0 bytes has no rows, unless the zone calls it bad. Columns have the `remembered`
     types.
@@ -78,15 +97,15 @@ def open_zone(
     filled = [file for file in chosen if file.path not in empty]
     sniffed = _sniffed(files, zone, filled, spec, known_names=remembered.types)
     good = [one for one in sniffed if isinstance(one, SniffedFile)]
-    if in_one_pass and reader.observes and len(good) == len(sniffed):
+    if checked == "while_reading" and reader.observes and len(good) == len(sniffed):
         into = SampleFolder(files, sample_folder(run_id), address)
         proposal = propose(
             reader, files, good, spec, address=address, remembered=remembered, into=into
         )
         if proposal:
             return to_be_proved(chosen, proposal, observed_frame(reader, proposal, address))
-    checked = check(reader, files, good, spec, address=address, remembered=remembered)
-    bad = (*(one for one in sniffed if isinstance(one, BadFile)), *_counted(checked.bad, good))
+    outcome = check(reader, files, good, spec, address=address, remembered=remembered)
+    bad = (*(one for one in sniffed if isinstance(one, BadFile)), *_counted(outcome.bad, good))
     if bad and (keep or spec.on_bad_file == "fail"):
         raise _refusal(bad, zone, spec)
     if wanted := [one for one in bad if one.other_reader]:
@@ -94,14 +113,14 @@ def open_zone(
     if linked := [one for one in bad if one.file.target]:
         raise _linked(linked, zone)
     aside = quarantine_files(files, bad, zone, run_id=run_id, at=now())
-    rows = empty | dict(checked.rows)
+    rows = empty | dict(outcome.rows)
     return ZoneRows(
-        frame_of(reader, checked, spec, address),
+        frame_of(reader, outcome, spec, address),
         tuple(file for file in chosen if file.path in rows),
         rows,
         aside,
         {one.file.path: one.rows for one in bad},
-        checked,
+        outcome,
     )
 
 

@@ -13,7 +13,7 @@ from lakebed.landing.checking.remembered_types import RememberedTypes
 from lakebed.landing.checking.sample import SampleFolder
 from lakebed.landing.formats.sniff import sniff_alike, sniff_all
 from lakebed.landing.formats.sniffed import BadFile, SniffedFile
-from lakebed.landing.run import ZoneRows, to_be_proved
+from lakebed.landing.run import WhenChecked, ZoneRows, to_be_proved
 from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import FileInfo, Files, LandingReader
 
@@ -45,19 +45,20 @@ def open_source(
     address: Address,
     remembered: RememberedTypes,
     path_column: str,
-    in_one_pass: SampleFolder | None = None,
+    checked: WhenChecked = "first",
+    samples: SampleFolder | None = None,
 ) -> ZoneRows:
     """The rows of the chosen files, and in which file each is. Every file is checked first;
     `BadFiles` names those that cannot be read.
 
-    With a folder for samples, files that look good are left to be checked by the job that reads
-    their rows, where that is possible: the answer then has `prove`.
+    Checked `while_reading`, files that look good are left to the job that reads their rows, where
+    that is possible, and `samples` of them are taken: until it has ended, they may be bad.
     """
     filled = [file for file in chosen if file.size]
-    if in_one_pass and reader.observes:
+    if checked == "while_reading" and samples and reader.observes:
         alike = sniff_alike(files, filled, spec, known_names=remembered.types)
         likely = [one for one in alike if isinstance(one, SniffedFile)]
-        asked = partial(propose, address=address, remembered=remembered, into=in_one_pass)
+        asked = partial(propose, address=address, remembered=remembered, into=samples)
         proposal = asked(reader, files, likely, spec) if len(likely) == len(alike) else None
         with suppress(LakebedError):  # checking tells what it is
             if proposal and proposal.target:
@@ -65,16 +66,16 @@ def open_source(
                 return to_be_proved(tuple(chosen), proposal, read)
     sniffed = sniff_all(files, filled, spec, known_names=remembered.types)
     good = [one for one in sniffed if isinstance(one, SniffedFile)]
-    checked = check(reader, files, good, spec, address=address, remembered=remembered)
-    bad = (*(one for one in sniffed if isinstance(one, BadFile)), *checked.bad)
+    outcome = check(reader, files, good, spec, address=address, remembered=remembered)
+    bad = (*(one for one in sniffed if isinstance(one, BadFile)), *outcome.bad)
     if bad:
         raise _refusal(bad, where)
     frame = (
-        frame_of(reader, checked, spec, address, path_column=path_column)
-        if checked.target
+        frame_of(reader, outcome, spec, address, path_column=path_column)
+        if outcome.target
         else None
     )
-    return ZoneRows(frame, tuple(chosen), dict(checked.rows), checked=checked)
+    return ZoneRows(frame, tuple(chosen), dict(outcome.rows), checked=outcome)
 
 
 def _refusal(bad: Sequence[BadFile], where: str) -> BadFiles:

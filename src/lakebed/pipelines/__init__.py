@@ -12,10 +12,9 @@ from lakebed.pipelines.planning.plan import RunPlan
 from lakebed.pipelines.planning.steps import RunStep
 from lakebed.pipelines.preview.lookahead import Lookahead
 from lakebed.pipelines.preview.preview import Preview, preview, run_gates
-from lakebed.pipelines.running.builds.build import run_each
+from lakebed.pipelines.running.builds.build import run_each, run_together
 from lakebed.pipelines.running.builds.build_request import Build
 from lakebed.pipelines.running.builds.run_selected import BuildResult
-from lakebed.pipelines.running.builds.together import run_together
 from lakebed.pipelines.running.heal import read_log
 from lakebed.pipelines.running.manual import (
     WriteOptions,

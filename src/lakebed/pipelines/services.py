@@ -1,13 +1,15 @@
 """The engines and stores that a run works with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from lakebed.derived.layouts import Layouts
+from lakebed.names import TableName
 from lakebed.ports import (
+    CareEntry,
     Compute,
     Files,
     Leases,
@@ -18,7 +20,7 @@ from lakebed.ports import (
     SnapshotWriter,
 )
 from lakebed.settings import Root
-from lakebed.tables import TablePlacement
+from lakebed.tables import HeldLease, TablePlacement
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class RunServices:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     layouts: Callable[[], Layouts] | None = None  # those of the lake's tables
     scans: Callable[[], Scans] | None = None
+    # care that is due after many commits, by the holder of the table's lease
+    care: Callable[[TableName, HeldLease], Sequence[CareEntry]] | None = None
 
     @property
     def builds_layouts(self) -> bool:

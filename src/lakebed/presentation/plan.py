@@ -11,7 +11,12 @@ if TYPE_CHECKING:
 
 def plan_json(plan: "RunPlan") -> dict[str, Any]:
     """What a run would do now."""
-    from lakebed.pipelines.planning.plan_text import plan_inputs, plan_strategy, step_text
+    from lakebed.pipelines.planning.plan_text import (
+        condition_text,
+        plan_inputs,
+        plan_strategy,
+        step_text,
+    )
     from lakebed.pipelines.planning.steps import OpenZone
 
     zones = [step for step in plan.steps if isinstance(step, OpenZone)]
@@ -29,4 +34,9 @@ def plan_json(plan: "RunPlan") -> dict[str, Any]:
         **({"backfill": json_ready(plan.backfill)} if plan.backfill else {}),
         **({"source": json_ready(plan.source)} if plan.source else {}),
         "steps": [{"step": step.kind, "does": step_text(step)} for step in plan.steps],
+        "each": [{"step": step.kind, "does": step_text(step)} for step in plan.each],
+        "otherwise": [
+            {"step": step.kind, "when": condition_text(step), "does": step_text(step)}
+            for step in plan.otherwise
+        ],
     }

@@ -25,6 +25,25 @@ class Ended(Generic[T]):
     seconds: float = 0.0
 
 
+@contextmanager
+def recorded(
+    step: S, record: Callable[[S, Ended[T]], R], listener: Listener[S, R]
+) -> Iterator[Ended[T]]:
+    """Time and record the block as this step: for work that several plans do in one."""
+    listener.on_start(step)
+    ended = Ended[T]()
+    began = time.monotonic()
+    try:
+        yield ended
+    except BaseException as error:
+        ended.error = error
+        raise
+    finally:
+        ended.seconds = time.monotonic() - began
+        done = record(step, ended)
+    listener.on_end(step, done)
+
+
 @dataclass(frozen=True)
 class Executor(Generic[S, T, R]):
     """Carries out steps that return `T`, keeping a record `R` of each.
@@ -54,7 +73,7 @@ class Executor(Generic[S, T, R]):
     def execute(self, step: S) -> T | None:
         """Carry out one step; a failure is recorded and raised."""
         self.check()
-        with self.around(step) as ended:
+        with recorded(step, self.record, self.listener) as ended:
             ended.result = self.perform(step)
         return ended.result
 
@@ -64,22 +83,6 @@ class Executor(Generic[S, T, R]):
         record = self.record(step, self._timed(step))
         self.listener.on_end(step, record)
         return record
-
-    @contextmanager
-    def around(self, step: S) -> Iterator[Ended[T]]:
-        """Time and record the block as this step: for work that several plans do in one."""
-        self.listener.on_start(step)
-        ended = Ended[T]()
-        began = time.monotonic()
-        try:
-            yield ended
-        except BaseException as error:
-            ended.error = error
-            raise
-        finally:
-            ended.seconds = time.monotonic() - began
-            record = self.record(step, ended)
-        self.listener.on_end(step, record)
 
     def _execute_side_by_side(self, steps: tuple[S, ...]) -> None:
         """Steps are recorded in the order of the plan once all have ended; the first failure is

@@ -13,6 +13,7 @@ from lakebed.engines.spark.landing.landing_reader import SparkLandingReader
 from lakebed.landing import (
     NOTHING_REMEMBERED,
     RememberedTypes,
+    WhenChecked,
     ZoneRows,
     ZoneSpec,
     freeze,
@@ -72,7 +73,7 @@ class Zone:
         *,
         pattern: str | None = None,
         keep: bool = False,
-        in_one_pass: bool = False,
+        checked: WhenChecked = "first",
         remembered: RememberedTypes = NOTHING_REMEMBERED,
         meanwhile: Callable[[float], None] = time.sleep,
     ) -> Any:
@@ -87,7 +88,7 @@ class Zone:
             address=self.root.at,
             run_id=RUN,
             keep=keep,
-            in_one_pass=in_one_pass,
+            checked=checked,
             remembered=remembered,
         )
 

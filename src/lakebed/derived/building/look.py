@@ -1,6 +1,7 @@
-"""Looking at a table and one of its layouts, as of one snapshot of the table."""
+"""Looking at a table and its layouts, as of one snapshot of the table."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from lakebed.batches.sidecars import known_batches
 from lakebed.batches.state import BatchStates
@@ -12,15 +13,23 @@ from lakebed.derived.building.batches import (
     distinct_query,
 )
 from lakebed.derived.building.columns import fit_of, rows_query
-from lakebed.derived.building.plan import BatchLook, as_if_unchanged
+from lakebed.derived.building.plan import BatchLook, LayoutTables, as_if_unchanged, plan_tables
 from lakebed.derived.building.services import LayoutServices, LayoutSession
+from lakebed.derived.building.steps import ForgetLayout, LayoutStep
+from lakebed.derived.checks import DeclaredLayouts
 from lakebed.derived.freshness import Freshness, compare_batches
-from lakebed.derived.identity import Layout, layout_of
+from lakebed.derived.identity import (
+    Layout,
+    find_layouts,
+    layout_of,
+    listed_tables,
+    unknown_kind,
+)
 from lakebed.derived.labels import FileLabels
 from lakebed.derived.look import changes_until
 from lakebed.errors import UnknownName
 from lakebed.names import TableName
-from lakebed.ports import Pointer, Snapshot, TableMetadata
+from lakebed.ports import SOURCE_UUID, Pointer, Snapshot, TableMetadata
 
 
 @dataclass(frozen=True)
@@ -56,6 +65,57 @@ def read_layout_table(services: LayoutServices, hidden: TableName) -> Layout:
     if found is None:
         raise UnknownName("layout", str(hidden), ())
     return found
+
+
+@dataclass(frozen=True)
+class TablesLook:
+    """The hidden tables of a table's layouts, and what is to be done about them.
+
+    `leftovers` were half made when a process died; `unknown` are derived tables of kinds that only
+    a newer Lakebed knows.
+    """
+
+    planned: LayoutTables
+    present: tuple[Layout, ...] = ()
+    leftovers: tuple[ForgetLayout, ...] = ()
+    unknown: Mapping[TableName, str] = field(default_factory=dict)
+
+    @property
+    def steps(self) -> tuple[LayoutStep, ...]:
+        return (*self.leftovers, *self.planned.steps)
+
+    @property
+    def half_made(self) -> tuple[TableName, ...]:
+        return tuple(step.table for step in self.leftovers)
+
+
+def look_at_tables(
+    services: LayoutServices,
+    source: SourceState,
+    declared: DeclaredLayouts | None,
+    listed_by: TableMetadata,
+) -> TablesLook:
+    """Compare the layouts that a table lists with those that its pipeline declares."""
+    present = find_layouts(listed_by, services.catalog)
+    planned = plan_tables(
+        source.table,
+        source.metadata,
+        present,
+        declared.specs if declared else None,
+        batch_columns=declared.batch_columns if declared else (),
+    )
+    names = set(listed_tables(listed_by)) - {layout.table for layout in present}
+    pointers = services.catalog.pointers(names) if names else {}
+    others = services.catalog.metadata(pointers.values()) if pointers else {}
+    unknown = {hidden: kind for hidden, one in others.items() if (kind := unknown_kind(one))}
+    leftovers = tuple(
+        ForgetLayout(source=source.table, name="", table=hidden, why="it was never completed")
+        for hidden, metadata in others.items()
+        if hidden not in unknown
+        and metadata.properties.get(SOURCE_UUID) == listed_by.uuid
+        and layout_of(pointers[hidden], metadata) is None
+    )
+    return TablesLook(planned, present, leftovers, unknown)
 
 
 def freshness_of(

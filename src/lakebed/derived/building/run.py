@@ -2,7 +2,7 @@
 layout that fails does not stop the others.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
@@ -11,18 +11,18 @@ from lakebed.derived.building.columns import fit_of
 from lakebed.derived.building.create import LayoutMaker
 from lakebed.derived.building.look import (
     SourceState,
+    TablesLook,
     look_at_batches,
     look_at_source,
+    look_at_tables,
     read_layout_table,
 )
 from lakebed.derived.building.metrics import commit_metrics, largest, with_totals
 from lakebed.derived.building.plan import (
     BUDGET,
     BatchLook,
-    LayoutTables,
     large_batches,
     plan_batches,
-    plan_tables,
 )
 from lakebed.derived.building.services import LayoutServices, LayoutSession, layout_session
 from lakebed.derived.building.stamp import stamp
@@ -44,13 +44,10 @@ from lakebed.derived.checks import DeclaredLayouts
 from lakebed.derived.identity import (
     Layout,
     find_layouts,
-    layout_of,
     listed_tables,
-    unknown_kind,
 )
 from lakebed.errors import LakebedError
 from lakebed.names import TableName
-from lakebed.ports import SOURCE_UUID, TableMetadata
 from lakebed.tables import settle_times
 from lakebed.work import Ended, Executor
 
@@ -102,12 +99,12 @@ def build_layouts(
         return TableBuilds()
     with layout_session(services) as session:
         run = _LayoutRun(services, session, options, source, declared)
-        planned = run.make_tables()
+        look = run.make_tables()
         if options.rows:
             run.write_rows()
         sizes = [one.metadata for one in run.present()]
         return TableBuilds(
-            with_totals(run.builds, source.metadata, sizes), planned.undeclared, run.unknown
+            with_totals(run.builds, source.metadata, sizes), look.planned.undeclared, look.unknown
         )
 
 
@@ -120,7 +117,6 @@ class _LayoutRun:
     options: BuildOptions
     source: SourceState
     declared: DeclaredLayouts | None
-    unknown: dict[TableName, str] = field(default_factory=dict)
     _builds: dict[str, LayoutBuild] = field(default_factory=dict)
     _hidden: dict[str, TableName] = field(default_factory=dict)
     _look: BatchLook | None = None  # at the layout that is being written
@@ -136,44 +132,23 @@ class _LayoutRun:
 
     # -- hidden tables
 
-    def make_tables(self) -> LayoutTables:
+    def make_tables(self) -> TablesLook:
         """Make, change and drop hidden tables, one process at a time."""
-        planned, leftovers = self._plan()
-        if planned.steps or leftovers:
+        look = self._look_at_tables()
+        if look.steps:
             with self.services.changing_layouts(self.source.table):
-                planned, leftovers = self._plan()
-                for step in (*leftovers, *planned.steps):
+                look = self._look_at_tables()
+                for step in look.steps:
                     if isinstance(step, ForgetLayout) or self.options.means(step.name):
                         with self._keeping_error(step.name):
                             self._executor.execute(step)
-        return planned
+        return look
 
-    def _plan(self) -> tuple[LayoutTables, tuple[ForgetLayout, ...]]:
+    def _look_at_tables(self) -> TablesLook:
         _, _, metadata = self.services.tables.look_up(self.source.table)
-        present, declared = find_layouts(metadata, self.services.catalog), self.declared
-        self._hidden |= {one.name: one.table for one in present}
-        planned = plan_tables(
-            self.source.table,
-            self.source.metadata,
-            present,
-            declared.specs if declared else None,
-            batch_columns=declared.batch_columns if declared else (),
-        )
-        return planned, tuple(self._leftovers(metadata, present))
-
-    def _leftovers(
-        self, metadata: TableMetadata, present: Sequence[Layout]
-    ) -> Iterator[ForgetLayout]:
-        """Hidden tables that a crash has left half made."""
-        names = set(listed_tables(metadata)) - {one.table for one in present}
-        pointers = self.services.catalog.pointers(names) if names else {}
-        for hidden, found in self.services.catalog.metadata(pointers.values()).items():
-            mine = found.properties.get(SOURCE_UUID) == metadata.uuid
-            if kind := unknown_kind(found):
-                self.unknown[hidden] = kind
-            elif mine and layout_of(pointers[hidden], found) is None:
-                why = "it was never completed"
-                yield ForgetLayout(source=self.source.table, name="", table=hidden, why=why)
+        look = look_at_tables(self.services, self.source, self.declared, metadata)
+        self._hidden |= {layout.name: layout.table for layout in look.present}
+        return look
 
     # -- rows
 

@@ -3,10 +3,10 @@ as it was.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from lakebed.batches.advice import MANY_FILES
 from lakebed.batches.chunks import Kind
@@ -22,6 +22,10 @@ from lakebed.ports import (
 )
 from lakebed.tables import Renames
 from lakebed.templates import SqlValue
+
+if TYPE_CHECKING:
+    from lakebed.pipelines.planning.backfills.look import BackfillLook
+    from lakebed.pipelines.planning.sources.look import SourceLook
 
 # as zone.yaml says, or, in a zone that is older than the question, with a warning
 ReplacedRule = Literal["append", "refuse", "append_and_warn"]
@@ -141,15 +145,33 @@ class Pins:
     given: str = ""  # digest of the variables and of the zones' settings
     source_batch: SourceBatch | None = None
     chunk: Chunk | None = None
+    look: "SourceLook | BackfillLook | None" = None  # of a run that publishes batch by batch
 
     @property
     def replaced(self) -> SourceBatch | Chunk | None:
         """The batch that this publication replaces, one of several of its run."""
         return self.source_batch or self.chunk
 
+    def of_batch(self, batch: SourceBatch | Chunk) -> "Pins":
+        """The same for one batch of a source or a backfill."""
+        if isinstance(batch, Chunk):
+            return replace(self, chunk=batch)
+        return replace(self, source_batch=batch)
+
     @property
     def branch(self) -> str:
         return f"run_{self.run_id}"
+
+
+@dataclass(frozen=True)
+class Undone:
+    """What earlier runs of a pipeline have left undone. It is looked for where a run has nothing
+    else to do; all other runs do these things anyway.
+    """
+
+    zones: tuple[ZoneName, ...] = ()  # with files that every reader has taken
+    layouts: tuple[str, ...] = ()  # to be made, changed, dropped or built
+    notes: tuple[str, ...] = ()  # what is only to be said
 
 
 @dataclass(frozen=True)

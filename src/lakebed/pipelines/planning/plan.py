@@ -7,18 +7,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from lakebed.derived.identity import listed_tables
+from lakebed.landing import WhenChecked
 from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.planning.backfills.look import BackfillLook
 from lakebed.pipelines.planning.backfills.plan import BackfillPlan
 from lakebed.pipelines.planning.hidden_tables import hidden_table, replay_table, staged_table
-from lakebed.pipelines.planning.pins import Pins, TargetTable
+from lakebed.pipelines.planning.pins import Pins, TargetTable, Undone
 from lakebed.pipelines.planning.run_decision import decide_run, run_warnings
+from lakebed.pipelines.planning.sources.look import SourceLook
 from lakebed.pipelines.planning.sources.plan import SourcePlan
 from lakebed.pipelines.planning.steps import (
     ArchiveFiles,
     BuildLayouts,
     Calculate,
+    CheckFirst,
     CheckKeys,
+    ConditionalStep,
     CreateHidden,
     CreateView,
     DropStage,
@@ -28,41 +33,84 @@ from lakebed.pipelines.planning.steps import (
     OpenZone,
     PrepareSchema,
     Publish,
+    PublishBatch,
+    PublishStep,
     ReadBatch,
     ReadFolder,
     Replay,
     RunGate,
     RunStep,
     Stage,
+    StartOver,
+    TakeCare,
     TakeFiles,
+    TryAgain,
+    WorkStep,
     Write,
 )
 from lakebed.sql import ChangeStatement
 from lakebed.tables import arrangement_of, inverse_renames, plan_arrangement
 from lakebed.work import Plan
 
+REBUILDS = 3  # how often a run starts over because what it had read was overtaken
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunPlan(Plan[RunStep]):
-    """The steps of one run; none where there is nothing to do."""
+    """The steps of one run; none where there is nothing to do. `batches` are published one after
+    the other; what is done only if something comes in between is `otherwise`.
+    """
 
+    prepare: tuple[WorkStep, ...] = ()
+    batches: tuple[PublishBatch, ...] = ()
+    each: tuple[RunStep, ...] = ()  # what is done for each batch; the first stands for all
+    publish: tuple[PublishStep, ...] = ()
+    after: tuple[WorkStep, ...] = ()
+    otherwise: tuple[ConditionalStep, ...] = ()
     table: TableName
     run_id: str
     backfill: BackfillPlan | None = None  # of a range
     source: SourcePlan | None = None  # of a pipeline that reads files by a pattern
     warnings: tuple[str, ...] = ()  # the run's record has them, too
 
+    @property
+    def steps(self) -> tuple[RunStep, ...]:
+        return (*self.prepare, *self.batches, *self.publish, *self.after)
+
+    @property
+    def files_checked(self) -> WhenChecked:
+        """Whether they may be checked late: something is said for the case that one is bad."""
+        late = any(isinstance(step, CheckFirst) for step in self.otherwise)
+        return "while_reading" if late else "first"
+
+
+NOTHING_UNDONE = Undone()
+
 
 def plan_run(
-    spec: PipelineSpec, pins: Pins, target: TargetTable, *, layouts: bool = True
+    spec: PipelineSpec,
+    pins: Pins,
+    target: TargetTable,
+    *,
+    layouts: bool = True,
+    undone: Undone = NOTHING_UNDONE,
 ) -> RunPlan:
-    """Everything one run will do, in order; with `layouts` it builds them, too."""
+    """Everything one run will do, in order; with `layouts` it builds them, too. A run without
+    anything else to do does what earlier ones have left undone.
+    """
     decision = decide_run(spec, pins, target)
     if not decision.should_run:
-        return RunPlan(table=spec.table, run_id=pins.run_id, reason=decision.reason)
+        return RunPlan(
+            table=spec.table,
+            run_id=pins.run_id,
+            reason="; ".join((decision.reason, *undone.notes)),
+            after=(*map(ArchiveFiles, undone.zones), *_undone_layouts(spec, undone, rows=layouts)),
+        )
     if spec.is_view:
         return _plan_view(spec, pins, decision.reason)
-    staged, after = spec.strategy.staged, layout_steps(spec, target, rows=layouts)
+    staged = spec.strategy.staged
+    # those of a table that is published batch by batch come after the last one
+    after = () if pins.replaced else layout_steps(spec, target, rows=layouts)
     plan = _plan_table(spec, pins, target, staged=staged, reason=decision.reason, layouts=after)
     return replace(plan, warnings=run_warnings(spec, pins))
 
@@ -75,6 +123,57 @@ def layout_steps(
     there = bool(target.metadata and listed_tables(target.metadata))
     due = names or (there and rows)
     return (BuildLayouts(spec.table, names, rows),) if due else ()
+
+
+def _undone_layouts(spec: PipelineSpec, undone: Undone, *, rows: bool) -> tuple[BuildLayouts, ...]:
+    return (BuildLayouts(spec.table, undone.layouts, rows),) if undone.layouts else ()
+
+
+def plan_batches(
+    spec: PipelineSpec,
+    target: TargetTable,
+    look: SourceLook | BackfillLook,
+    *,
+    run_id: str,
+    layouts: bool,
+    undone: Undone,
+) -> RunPlan:
+    """What a run of a source or a backfill does: its batches, if any are due, and what comes after
+    them.
+    """
+    due = look.decision.due
+    plan = RunPlan(table=spec.table, run_id=run_id, reason="; ".join(undone.notes))
+    if not due:
+        return replace(plan, after=_undone_layouts(spec, undone, rows=layouts))
+    after: tuple[WorkStep, ...] = (
+        *layout_steps(spec, target, rows=layouts),
+        TakeCare(spec.table),
+    )
+    return replace(
+        plan,
+        batches=tuple(PublishBatch(spec.table, batch) for batch in due),
+        each=_each(spec, target, look, run_id),
+        after=after,
+        otherwise=tuple(conditional_steps_of_batches(spec)),
+    )
+
+
+def _each(
+    spec: PipelineSpec, target: TargetTable, look: SourceLook | BackfillLook, run_id: str
+) -> tuple[RunStep, ...]:
+    """The steps of the first batch, but for what it reads: each reads what is there by then."""
+    strategy, batch = look.pinned(spec, look.decision.due[0])
+    pins = Pins(run_id, {}, {}).of_batch(batch)
+    return plan_run(replace(spec, strategy=strategy), pins, target).steps
+
+
+def conditional_steps_of_batches(spec: PipelineSpec) -> Iterator[ConditionalStep]:
+    """What is done where a batch does not go as planned."""
+    if spec.kind == "source":
+        yield CheckFirst(spec.table)
+    yield StartOver(spec.table, REBUILDS)
+    if spec.config.batch_retries:
+        yield TryAgain(spec.table, spec.config.batch_retries)
 
 
 def plan_manual_change(
@@ -158,7 +257,7 @@ def _plan_view(spec: PipelineSpec, pins: Pins, reason: str) -> RunPlan:
     )
 
 
-def _open_target(spec: PipelineSpec, pins: Pins, target: TargetTable) -> tuple[RunStep, ...]:
+def _open_target(spec: PipelineSpec, pins: Pins, target: TargetTable) -> tuple[WorkStep, ...]:
     """Where the run writes: a branch of the table, or a hidden table that becomes it."""
     if target.absent:
         return (CreateHidden(hidden_table(spec.table, pins.run_id)),)
@@ -171,7 +270,7 @@ def _open_target(spec: PipelineSpec, pins: Pins, target: TargetTable) -> tuple[R
 
 def _result(
     spec: PipelineSpec, pins: Pins, *, staged: bool
-) -> tuple[tuple[RunStep, ...], tuple[TableName, ...]]:
+) -> tuple[tuple[WorkStep, ...], tuple[TableName, ...]]:
     """The steps that produce the rows to write, and the hidden tables that hold them until then."""
     if len(pins.batches) > 1 or any(batch.at for batch in pins.batches):
         replayed = replay_table(spec.table, pins.run_id)
@@ -190,7 +289,7 @@ def _replays(spec: PipelineSpec, pins: Pins, table: TableName) -> Iterator[Repla
         yield Replay(number, count, batch, table, spec.strategy, inputs)
 
 
-def _evolution(spec: PipelineSpec, target: TargetTable) -> tuple[RunStep, ...]:
+def _evolution(spec: PipelineSpec, target: TargetTable) -> tuple[WorkStep, ...]:
     wanted = spec.config.arrangement.with_renames(inverse_renames(target.renames))
     if target.metadata is None or (wanted.partition_by is None and wanted.sort_by is None):
         return ()
@@ -200,7 +299,7 @@ def _evolution(spec: PipelineSpec, target: TargetTable) -> tuple[RunStep, ...]:
     return (EvolveArrangement(spec.table, change),) if change else ()
 
 
-def _calculation(spec: PipelineSpec, pins: Pins) -> tuple[RunStep, ...]:
+def _calculation(spec: PipelineSpec, pins: Pins) -> tuple[WorkStep, ...]:
     if pins.source_batch:
         return (ReadBatch(pins.source_batch),)
     return (*_opening(pins), Calculate(spec.file, tuple(pins.inputs.values())))

@@ -1,8 +1,10 @@
 """Plans as text, one line per step."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import assert_never
 
+from lakebed.batches.advice import sized
+from lakebed.batches.changes import DueBatch
 from lakebed.names import short_id
 from lakebed.pipelines.planning.pins import Batch
 from lakebed.pipelines.planning.plan import RunPlan
@@ -10,7 +12,9 @@ from lakebed.pipelines.planning.steps import (
     ArchiveFiles,
     BuildLayouts,
     Calculate,
+    CheckFirst,
     CheckKeys,
+    ConditionalStep,
     CreateHidden,
     CreateView,
     DropStage,
@@ -20,6 +24,7 @@ from lakebed.pipelines.planning.steps import (
     OpenZone,
     PrepareSchema,
     Publish,
+    PublishBatch,
     ReadBatch,
     ReadFolder,
     Rebase,
@@ -27,13 +32,17 @@ from lakebed.pipelines.planning.steps import (
     RunGate,
     RunStep,
     Stage,
+    StartOver,
+    TakeCare,
     TakeFiles,
+    TryAgain,
     Write,
 )
 from lakebed.ports import FileInfo, InputPin
 from lakebed.tables import ArrangementChange, Strategy
 
 _SHOWN = 3  # names of files in a line
+_BATCHES_SHOWN = 20
 _POLICIES = {
     "fail": "fail unless the result has the table's columns",
     "append": "add new columns",
@@ -112,8 +121,18 @@ def step_text(step: RunStep) -> str:  # noqa: C901 - one case per step
             )
         case Rebase(table):
             return f"put the run's files on top of what others have appended to {table}"
+        case CheckFirst():
+            return "take back what was written, and check all files before writing again"
+        case StartOver(_, times):
+            return f"start over {_times(times)}"
+        case TryAgain(_, times):
+            return f"try again {_times(times)}"
+        case TakeCare():
+            return "rewrite small files and expire old snapshots, as far as that is due by then"
         case Publish(table, ref):
             return f"publish {table}: {ref} moves, and readers see the new rows"
+        case PublishBatch(_, batch):
+            return f"batch {batch.label or 'all'}{_of_files(batch)}"
         case CreateView(table):
             return f"create the view {table}"
         case ArchiveFiles(zone):
@@ -127,6 +146,25 @@ def step_text(step: RunStep) -> str:  # noqa: C901 - one case per step
             assert_never(step)
 
 
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"up to {count} times"
+
+
+def condition_text(step: ConditionalStep) -> str:
+    """When a step is done that need not be."""
+    match step:
+        case Rebase():
+            return "if others have only appended rows meanwhile"
+        case CheckFirst():
+            return "if a file is not as it seems"
+        case StartOver():
+            return "if others have changed meanwhile what was read"
+        case TryAgain():
+            return "if it fails for a reason that may pass"
+        case _:
+            assert_never(step)
+
+
 def _batch(batch: Batch) -> str:
     files = [file for chosen in batch.files.values() for file in chosen]
     run = (
@@ -135,6 +173,30 @@ def _batch(batch: Batch) -> str:
         else " still waiting"
     )
     return f"{len(files)} {_files(files)}{run}"
+
+
+def batch_lines(steps: Sequence[PublishBatch]) -> Iterator[str]:
+    """The batches of a plan as text; of very many, the first and the last."""
+    yield from map(step_text, steps[:_BATCHES_SHOWN])
+    if len(steps) > _BATCHES_SHOWN:
+        last = steps[-1].batch.label
+        yield f"… and {len(steps) - _BATCHES_SHOWN} more batches, up to {last}"
+
+
+def each_lines(plan: RunPlan) -> Iterator[str]:
+    """The steps of each batch; the first of several makes the table if there is none."""
+    makes = any(isinstance(step, CreateHidden) for step in plan.each) and len(plan.batches) > 1
+    if plan.each:
+        yield "the first batch, which makes the table:" if makes else "each batch:"
+    for number, step in enumerate(plan.each, start=1):
+        yield f"  {number:>2}. {step_text(step)}"
+
+
+def _of_files(batch: DueBatch) -> str:
+    """A chunk of a backfill has none."""
+    if batch.found:
+        return f" ({batch.reason}): {batch.found.files:,} files, {sized(batch.found.bytes)}"
+    return ": its files are gone" if batch.reason == "gone" else ""
 
 
 def _files(files: Collection[FileInfo]) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from lakebed.batches.changes import DueBatch
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.planning.pins import Batch, SourceBatch
 from lakebed.ports import FileInfo, InputPin
@@ -237,10 +238,36 @@ class RunGate(BaseRunStep):
 
 @dataclass(frozen=True)
 class Rebase(TableStep):
-    """Put what the run has appended on top of what others have appended meanwhile; not planned."""
+    """Put what the run has appended on top of what others have appended meanwhile."""
 
     kind: ClassVar[str] = "Rebase"
     why: ClassVar[str] = "others have appended rows since the run began"
+
+
+@dataclass(frozen=True)
+class CheckFirst(TableStep):
+    """Take back what was written, check all files, and write the rows of the good ones."""
+
+    kind: ClassVar[str] = "CheckFirst"
+    why: ClassVar[str] = "the job that wrote the rows could not vouch for all files"
+
+
+@dataclass(frozen=True)
+class StartOver(TableStep):
+    """Pin, plan and compute again: what was read has been overtaken."""
+
+    kind: ClassVar[str] = "StartOver"
+    why: ClassVar[str] = "what the run has read was overtaken"
+    times: int
+
+
+@dataclass(frozen=True)
+class TryAgain(TableStep):
+    """Run again after a while, as the pipeline says."""
+
+    kind: ClassVar[str] = "TryAgain"
+    why: ClassVar[str] = "what made the run fail may pass"
+    times: int
 
 
 @dataclass(frozen=True)
@@ -250,6 +277,22 @@ class Publish(TableStep):
     kind: ClassVar[str] = "Publish"
     why: ClassVar[str] = "the gates have passed"
     ref: str
+
+
+@dataclass(frozen=True)
+class PublishBatch(TableStep):
+    """Read, write, check and publish one batch of a source or a backfill, by itself."""
+
+    kind: ClassVar[str] = "PublishBatch"
+    batch: DueBatch = field(repr=False)
+
+    @property
+    def subject(self) -> str:
+        return self.batch.label
+
+    @property
+    def why(self) -> str:  # type: ignore[override]
+        return self.batch.reason
 
 
 @dataclass(frozen=True)
@@ -285,8 +328,21 @@ class BuildLayouts(TableStep):
     rows: bool = True
 
 
-RunStep = (
+@dataclass(frozen=True)
+class TakeCare(TableStep):
+    """Rewrite small files and expire old snapshots, as far as that is due by then."""
+
+    kind: ClassVar[str] = "Care"
+    why: ClassVar[str] = "many commits leave small files and old snapshots"
+
+
+# what one run does by itself, what makes its rows visible, and what is done only if it must be;
+# a batch does all of that
+WorkStep = (
     OpenZone | Calculate | ReadBatch | ReadFolder | Replay | Stage | CheckKeys | PrepareSchema
     | EvolveArrangement | CreateHidden | OpenBranch | Write | TakeFiles | Execute | DropStage
-    | RunGate | Rebase | Publish | CreateView | ArchiveFiles | BuildLayouts
+    | RunGate | Rebase | CheckFirst | ArchiveFiles | BuildLayouts | TakeCare
 )  # fmt: skip
+PublishStep = Publish | CreateView
+ConditionalStep = Rebase | CheckFirst | StartOver | TryAgain
+RunStep = WorkStep | PublishStep | PublishBatch | ConditionalStep

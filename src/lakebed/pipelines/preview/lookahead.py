@@ -17,12 +17,14 @@ from lakebed.pipelines.planning.compile import (
     compile_gate,
     compile_query,
 )
+from lakebed.pipelines.planning.otherwise import conditional_steps
 from lakebed.pipelines.planning.pin_inputs import Specs, UnpublishedInput
 from lakebed.pipelines.planning.plan import RunPlan, plan_run
 from lakebed.pipelines.planning.sources.look import look_at_source
 from lakebed.pipelines.planning.sources.plan import plan_source
 from lakebed.pipelines.planning.sql_check import check_queries, columns_after, columns_ahead
 from lakebed.pipelines.preview.preview import template_context
+from lakebed.pipelines.running.undone import look_for_undone, plan_from_look
 from lakebed.pipelines.services import RunServices
 from lakebed.templates import STAND_IN, SqlValue
 
@@ -72,25 +74,31 @@ class Lookahead:
             one for one in context.pins.inputs if one in self.absent and one not in self.columns
         ]
         self.columns[table] = columns_after(context, query)
+        spec, pins, target = context.spec, context.pins, context.target
+        undone = look_for_undone(spec, pins, target, self.specs, self.services)
         inline = self.services.builds_layouts
-        plan = plan_run(context.spec, context.pins, context.target, layouts=inline)
-        return replace(
-            plan, reason="; ".join(filter(None, (plan.reason, _unbuilt(unbuilt, table))))
-        )
+        plan = plan_run(spec, pins, target, layouts=inline, undone=undone)
+        reason = "; ".join(filter(None, (plan.reason, _unbuilt(unbuilt, table))))
+        steps = conditional_steps(context, plan, query)
+        return replace(plan, reason=reason, otherwise=tuple(steps))
 
     def _source_plan(self, table: TableName) -> RunPlan:
         spec = self.specs[table]
         self.columns[table] = None
         with look_at_source(spec, self.services, self.options) as look:
             source = plan_source(spec, look, layouts=self.services.builds_layouts)
-        return RunPlan(table=table, run_id="", reason=source.reason, source=source)
+            plan = plan_from_look(spec, look, self.services)
+        reason = "; ".join(filter(None, (source.reason, plan.reason)))
+        return replace(plan, reason=reason, source=source)
 
     def _backfill_plan(self, table: TableName) -> RunPlan:
         spec = self.specs[table]
-        backfill = plan_backfill(look_at_backfill(spec, self.services, self.options))
+        look = look_at_backfill(spec, self.services, self.options)
+        backfill, plan = plan_backfill(look), plan_from_look(spec, look, self.services)
         context = self.context_of(table)
         self.columns[table] = columns_after(context, check_queries(context))
-        return RunPlan(table=table, run_id="", reason=backfill.reason, backfill=backfill)
+        reason = "; ".join(filter(None, (backfill.reason, plan.reason)))
+        return replace(plan, reason=reason, backfill=backfill)
 
     def compile(self, table: TableName) -> tuple[CompiledQuery, ...]:
         """The SQL of a pipeline and of its gates, over what a run would pin now."""

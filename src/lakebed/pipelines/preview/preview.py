@@ -12,14 +12,13 @@ from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.planning.backfills.look import look_at_backfill
 from lakebed.pipelines.planning.compile import TemplateContext, compile_gate, compile_query
-from lakebed.pipelines.planning.pin_inputs import Specs, UnpublishedInput, pin_inputs
+from lakebed.pipelines.planning.pin_inputs import Specs, UnpublishedInput
 from lakebed.pipelines.planning.pins import SourceBatch
 from lakebed.pipelines.planning.plan import RunPlan
 from lakebed.pipelines.planning.sources.look import look_at_source
-from lakebed.pipelines.planning.sql_check import python_sources, registered_functions
 from lakebed.pipelines.planning.steps import OpenZone
 from lakebed.pipelines.running.active_run import ActiveRun, open_run
-from lakebed.pipelines.running.begin import closing, logger_of, watermark
+from lakebed.pipelines.running.begin import closing, logger_of, pinned
 from lakebed.pipelines.running.steps import calculate
 from lakebed.pipelines.running.steps.batches.read import read_batch
 from lakebed.pipelines.services import RunServices
@@ -52,18 +51,12 @@ def template_context(
 
     `mark` replaces the watermark, which is looked up otherwise. A given range is one chunk.
     """
-    pins, target = pin_inputs(spec, specs, services, options, run_id=new_run_id(), built=built)
-    newest = mark or watermark(spec, pins, target, services)
-    functions = registered_functions(python_sources(specs), own_spark=services.own_spark)
-    moment = services.local(options.started_at)
-    context = TemplateContext(
-        spec, specs, pins, target, built, newest, moment, options.request.vars, functions=functions
-    )
+    context = pinned(spec, specs, services, options, run_id=new_run_id(), built=built, mark=mark)
     if not options.request.is_backfill:
         return context
     strategy, chunk = look_at_backfill(spec, services, options).pinned_whole(spec)
     ranged = replace(spec, strategy=strategy)
-    return replace(context, spec=ranged, pins=replace(pins, chunk=chunk), watermark=None)
+    return replace(context, spec=ranged, pins=replace(context.pins, chunk=chunk))
 
 
 def preview(
@@ -86,7 +79,6 @@ def preview(
                 work, OpenZone(zone, pattern, chosen or pinned_files.files), keep=True
             )
         if spec.kind == "source":
-            work.progress.careful = True  # nothing is written that could be taken back
             read_batch(work, _smallest(spec, services, options))
         else:
             calculate.calculate(work)

@@ -141,7 +141,7 @@ def open_run(
     """A run before its first step; its session opens when a step needs it."""
     resources = ExitStack()
     session = _Session(lambda: services.compute(record.run_id), resources)
-    progress = RunProgress(record)
+    progress = RunProgress(record, record, files_checked=plan.files_checked)
     return ActiveRun(
         services, options, context, plan, held, progress, timestamp, log, session.open, resources
     )

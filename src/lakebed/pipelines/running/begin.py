@@ -1,6 +1,4 @@
-"""How a run begins and ends: healed, pinned and planned; closed, and recorded as failed if it
-failed.
-"""
+"""How a run begins and ends: pinned and planned; closed, and recorded as failed if it failed."""
 
 import logging
 from collections.abc import Iterator, Mapping
@@ -14,7 +12,8 @@ from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.planning.compile import TemplateContext
-from lakebed.pipelines.planning.pin_inputs import UnpublishedInput, pin_inputs
+from lakebed.pipelines.planning.otherwise import conditional_steps
+from lakebed.pipelines.planning.pin_inputs import Specs, UnpublishedInput, pin_inputs
 from lakebed.pipelines.planning.pins import Pins, TargetTable
 from lakebed.pipelines.planning.plan import (
     RunPlan,
@@ -27,7 +26,8 @@ from lakebed.pipelines.planning.watermark import watermark_of
 from lakebed.pipelines.running.active_run import ActiveRun, open_run
 from lakebed.pipelines.running.adopting.refusal import already_there
 from lakebed.pipelines.running.builds.build_request import Build
-from lakebed.pipelines.running.heal import heal, undo_failed_run
+from lakebed.pipelines.running.heal import undo_failed_run
+from lakebed.pipelines.running.undone import look_for_undone
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import RunRecord
 from lakebed.tables import HeldLease, apply_renames, inverse_renames
@@ -39,54 +39,60 @@ NOTHING_BUILT: Mapping[TableName, UnpublishedInput] = {}
 def begin(
     build: Build,
     spec: PipelineSpec,
-    *,
     held: HeldLease,
-    run_id: str,
-    attempt: int = 1,
-    built: Mapping[TableName, UnpublishedInput] = NOTHING_BUILT,
+    record: RunRecord,
+    *,
+    built: Mapping[TableName, UnpublishedInput],
+    alone: bool,
 ) -> ActiveRun:
-    """Heal, pin and plan: everything up to the first step."""
-    specs, services, options = build.specs, build.services, build.options
-    heal(spec.table, services, lease=held.require())
-    record = RunRecord(
-        run_id,
-        options.invocation,
-        spec.table,
-        "running",
-        services.now(),
-        attempt,
-        strategy=spec.strategy_name,
-        release=spec.digest,
-        version=spec.version,
-        ref=options.ref,
-        asked_at=options.started_at,
+    """Pin and plan: everything up to the first step. A run that is published `alone` can do more
+    about what others do meanwhile.
+    """
+    services, options, run_id = build.services, build.options, record.run_id
+    context = pinned(spec, build.specs, services, options, run_id=run_id, built=built)
+    inputs, target = tuple(context.pins.inputs.values()), context.target
+    services.records.pin(run_id, inputs)
+    plan = _plan(context, options, services, alone=alone)
+    moment = _moment(record.started_at, context, services)
+    record = replace(
+        record,
+        inputs=inputs,
+        base=target.base(options.ref),
+        given=context.pins.given,
+        moment=moment,
+        warnings=plan.warnings,
     )
-    services.records.write(record)
+    log = logger_of(run_id, services.log(run_id))
+    return open_run(services, options, context, plan, held, record, timestamp=moment, log=log)
+
+
+def pinned(
+    spec: PipelineSpec,
+    specs: Specs,
+    services: RunServices,
+    options: RunOptions,
+    *,
+    run_id: str,
+    built: Mapping[TableName, UnpublishedInput] = NOTHING_BUILT,
+    mark: SqlValue | None = None,
+) -> TemplateContext:
+    """What a run sees that begins now. `mark` replaces the watermark, which is looked up
+    otherwise; in a backfill there is none.
+    """
     pins, target = pin_inputs(spec, specs, services, options, run_id=run_id, built=built)
-    services.records.pin(run_id, tuple(pins.inputs.values()))
-    mark = watermark(spec, pins, target, services)
-    functions = registered_functions(python_sources(specs), own_spark=services.own_spark)
-    context = TemplateContext(
+    ranged = options.request.is_backfill
+    newest = None if ranged else mark or watermark(spec, pins, target, services)
+    return TemplateContext(
         spec,
         specs,
         pins,
         target,
         built,
-        mark,
+        newest,
         services.local(options.started_at),
         options.request.vars,
-        functions=functions,
+        functions=registered_functions(python_sources(specs), own_spark=services.own_spark),
     )
-    record = replace(
-        record, inputs=tuple(pins.inputs.values()), base=target.base(options.ref), given=pins.given
-    )
-    plan = _plan(spec, pins, target, options, layouts=services.builds_layouts)
-    moment = _moment(record.started_at, context, services)
-    record = replace(record, moment=moment, warnings=plan.warnings)
-    if plan.steps and not options.manual_change:
-        check_queries(context)  # before Spark is asked for anything
-    log = logger_of(run_id, services.log(run_id))
-    return open_run(services, options, context, plan, held, record, timestamp=moment, log=log)
 
 
 def _moment(now: datetime, context: TemplateContext, services: RunServices) -> datetime:
@@ -106,18 +112,26 @@ def _moment(now: datetime, context: TemplateContext, services: RunServices) -> d
 
 
 def _plan(
-    spec: PipelineSpec, pins: Pins, target: TargetTable, options: RunOptions, *, layouts: bool
+    context: TemplateContext, options: RunOptions, services: RunServices, *, alone: bool
 ) -> RunPlan:
-    change = options.manual_change
+    """The plan of a run; queries are checked before Spark is asked for anything."""
+    spec, pins, target = context.spec, context.pins, context.target
+    layouts, change, query = services.builds_layouts, options.manual_change, None
     if change is None:
-        return plan_run(spec, pins, target, layouts=layouts)
-    if change.folder is None:
+        undone = look_for_undone(spec, pins, target, context.specs, services)
+        plan = plan_run(spec, pins, target, layouts=layouts, undone=undone)
+        query = check_queries(context) if plan.publish else None
+    elif change.folder is None:
         statement = change.statement
-        return plan_manual_change(spec, pins, target, statement=statement, layouts=layouts)
-    if not target.absent:
+        plan = plan_manual_change(spec, pins, target, statement=statement, layouts=layouts)
+    elif target.absent:
+        adoption = change.folder.adoption
+        plan = plan_adoption(spec, pins, adoption.folder, rewrite=adoption.rewrite)
+    else:
         raise already_there(spec.table)
-    adoption = change.folder.adoption
-    return plan_adoption(spec, pins, adoption.folder, rewrite=adoption.rewrite)
+    once = change is not None and change.readable_once
+    steps = conditional_steps(context, plan, query, alone=alone, readable_once=once)
+    return replace(plan, otherwise=tuple(steps))
 
 
 def watermark(
@@ -192,14 +206,3 @@ def record_failure(run: ActiveRun, error: LakebedError) -> RunRecord:
     except LakebedError as trouble:  # it stays recorded as running and is healed like one that died
         run.log.warning("not set back: %s", trouble)
     return progress.record
-
-
-def error_facts(error: LakebedError) -> dict[str, str]:
-    """An error as a record stores it."""
-    return {
-        "kind": type(error).__name__,
-        "what": error.what,
-        "where": error.where,
-        "safe": error.safe,
-        "next": error.next,
-    }

@@ -39,7 +39,7 @@ def recording_failure(
     try:
         yield trouble
     except BaseException as raised:
-        trouble.error = _end(runs, _reason(runs, raised), publication, own)
+        trouble.error = _end(runs, reason_of(runs, raised), publication, own)
         if not isinstance(raised, Exception | SystemExit):
             raise
 
@@ -112,7 +112,7 @@ def _drawn_in(own: Mapping[TableName, LakebedError]) -> LakebedError:
     )
 
 
-def _reason(runs: Sequence[ActiveRun], raised: BaseException) -> LakebedError:
+def reason_of(runs: Sequence[ActiveRun], raised: BaseException) -> LakebedError:
     """Why they fail. What an interruption cancels says only that it was cancelled."""
     error = as_error(raised)
     cancelled = type(error) is RunFailed and any(run.options.stop.is_set() for run in runs)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Literal
 
-from lakebed.landing import ZoneRows
+from lakebed.landing import WhenChecked, ZoneRows
 from lakebed.names import ZoneName
 from lakebed.pipelines.planning.compile import CompiledQuery
 from lakebed.ports import BatchRun, Column, ColumnAlias, Field, Frame, RunRecord, Verdict
@@ -18,12 +18,12 @@ class RunProgress:
     """Filled in step by step, and only by the steps of the run that owns it."""
 
     record: RunRecord
+    begun: RunRecord  # as it was at the start
     # Zones, and the files that were read from them.
     landed: dict[ZonePattern, ZoneRows] = field(default_factory=dict)
     # remembered: column → type
     zone_types: dict[ZonePattern, Mapping[str, str]] = field(default_factory=dict)
-    # files are checked before their rows are used, since writing at once has failed
-    careful: bool = False
+    files_checked: WhenChecked = "first"
     digests: dict[str, str] = field(default_factory=dict)  # of files, by path
     # The result.
     frame: Frame = None
@@ -59,13 +59,13 @@ class RunProgress:
     replayed: bool = False
 
     @property
-    def unproved(self) -> bool:
+    def may_be_bad(self) -> bool:
         """Whether rows are used of files that may yet turn out to be bad."""
         batch = [self.read] if self.read else []
-        return any(landed.prove for landed in (*self.landed.values(), *batch))
+        return any(landed.may_be_bad for landed in (*self.landed.values(), *batch))
 
-    def start_over(self, record: RunRecord) -> None:
-        """Forget all that was done, and be careful."""
-        new = RunProgress(record, careful=True, due=self.due)
+    def start_over(self) -> None:
+        """Forget all that was done, and check files first."""
+        new = RunProgress(self.begun, self.begun, due=self.due)
         for one in fields(self):
             setattr(self, one.name, getattr(new, one.name))

@@ -3,16 +3,17 @@
 """
 
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from typing import Literal, assert_never
+from typing import Any, Literal, assert_never
 
-from lakebed.errors import Conflict, Diverged, LakebedError, RunFailed, Unavailable
+from lakebed.errors import Conflict, LakebedError, RunFailed, Unavailable
 from lakebed.pipelines.planning.steps import (
     ArchiveFiles,
     BuildLayouts,
     Calculate,
+    CheckFirst,
     CheckKeys,
     CreateHidden,
     CreateView,
@@ -23,6 +24,7 @@ from lakebed.pipelines.planning.steps import (
     OpenZone,
     PrepareSchema,
     Publish,
+    PublishStep,
     ReadBatch,
     ReadFolder,
     Rebase,
@@ -30,7 +32,9 @@ from lakebed.pipelines.planning.steps import (
     RunGate,
     RunStep,
     Stage,
+    TakeCare,
     TakeFiles,
+    WorkStep,
     Write,
 )
 from lakebed.pipelines.running.active_run import ActiveRun
@@ -45,86 +49,76 @@ from lakebed.pipelines.running.steps.gates import (
     judge,
     log_verdict,
 )
-from lakebed.pipelines.running.steps.layouts import bring_up_layouts
-from lakebed.pipelines.running.steps.proving import prove_files, start_over
-from lakebed.pipelines.running.steps.rebase import gates_to_repeat, may_rebase, rebase
+from lakebed.pipelines.running.steps.layouts import bring_up_layouts, take_care, what_failed
+from lakebed.pipelines.running.steps.proving import check_first, prove_files
+from lakebed.pipelines.running.steps.rebase import gates_to_repeat, rebase
 from lakebed.ports import Phase, PublicationRecords, Verdict
 from lakebed.quality import GateQueries
 from lakebed.tables import publish
 from lakebed.tables.ledger.copies import write_copy
-from lakebed.work import Ended, Executor, Listener
-
-REBASES = 50  # how often the files of a run follow others' appends; each time takes moments
+from lakebed.work import Ended, Executor, Listener, recorded
 
 
 def prepare(run: ActiveRun) -> None:
     """The steps before publishing; readers see none of it.
 
     While rows are used of files that may yet turn out to be bad, most failures say nothing about
-    the run: all is taken back, the files are checked, and good ones are written.
+    the run: its plan says what is done otherwise.
     """
     with evolve.noticing_changes_by_others(run):
         _prepare(run)
 
 
 def _prepare(run: ActiveRun) -> None:
-    record = run.progress.record
     try:
         _executor(run).execute_all(run.plan.prepare)
         prove_files(run)  # if no step has
     except (Conflict, Unavailable):  # whatever is in the files
         raise
     except LakebedError as error:
-        if not run.progress.unproved:
+        if not run.progress.may_be_bad:
             raise
         run.log.info("checking all files before their rows are written: %s", error)
-        start_over(run, record)
+        _executor(run).execute(CheckFirst(run.table))
         _executor(run).execute_all(run.plan.prepare)
 
 
-def publish_runs(runs: Sequence[ActiveRun], *, publication: str) -> None:
-    """Publish what these runs wrote, in one commit, with their records and the files they took.
-
-    A run that only appends is not computed again because others append, too: its files are put on
-    top of theirs.
+def follow(run: ActiveRun) -> None:
+    """Put what the run has appended on top of what others have; gates that may see theirs judge
+    again.
     """
-    for _ in range(REBASES):
-        try:
-            _publish_runs(runs, publication=publication)
-        except Diverged:
-            if len(runs) > 1 or not may_rebase(runs[0]):
-                raise
-            _rebase(runs[0])
-        else:
-            return
-    _publish_runs(runs, publication=publication)
-
-
-def _rebase(run: ActiveRun) -> None:
     run.log.info("others have appended rows to %s: the run's files follow theirs", run.table)
     _executor(run).execute(Rebase(run.table))
     _executor(run).execute_all(gates_to_repeat(run))
 
 
-def _publish_runs(runs: Sequence[ActiveRun], *, publication: str) -> None:
+def publish_runs(runs: Sequence[ActiveRun], *, publication: str) -> None:
+    """Publish what these runs wrote, in one commit, with their records and the files they took."""
     requests = [request for run in runs for request in publish_requests(run)]
     records = [publication_records(run) for run in runs]
-    for run in runs:  # a view is published by being created; tables are published together
-        _executor(run).execute_all(
-            step for step in run.plan.publish if not isinstance(step, Publish)
-        )
-    for run, own in zip(runs, records, strict=True):
-        write_copy(run.services.placement.files, run.run_id, own.consumed)
     leases = [run.held.require() for run in runs]
     with ExitStack() as phases:
         for run in runs:
             for step in run.plan.publish:
-                if isinstance(step, Publish):
-                    phases.enter_context(_executor(run).around(step))
+                _begin_publishing(run, step, phases)
+        for run, own in zip(runs, records, strict=True):
+            write_copy(run.services.placement.files, run.run_id, own.consumed)
         _mark(runs, "tried")
         catalog = runs[0].services.placement.catalog
         publish(catalog, requests, run_id=publication, leases=leases, records=_joined(records))
         _mark(runs, "done")
+
+
+def _begin_publishing(run: ActiveRun, step: PublishStep, phases: ExitStack) -> None:
+    """One commit ends the steps of all runs."""
+    phases.enter_context(recorded(step, partial(_record, run), step_listener(run)))
+    match step:
+        case CreateView():
+            create_view(run)
+        case Publish():
+            return
+        case _:
+            assert_never(step)
 
 
 def _joined(records: Sequence[PublicationRecords]) -> PublicationRecords:
@@ -141,23 +135,15 @@ def _mark(runs: Sequence[ActiveRun], reached: Literal["tried", "done"]) -> None:
 
 
 def finish(run: ActiveRun) -> None:
-    """The steps after publishing. Each can be repeated: the next run does what a crash or a failure
-    left undone. After one batch of several the run goes on.
+    """The steps after publishing, and the run's record. After one batch of several the run
+    goes on.
     """
     if run.context.pins.replaced:
         return
     progress, services = run.progress, run.services
-    message = progress.record.message if run.plan.steps else run.plan.reason
-    layouts = [step for step in run.plan.after if isinstance(step, BuildLayouts)]
-    try:
-        _executor(run).execute_all(step for step in run.plan.after if step not in layouts)
-        if not run.plan.steps and run.spec.config.archive_landing_zones:
-            # what a crash left in its zone
-            archive_zones(run.spec.zone_names, run.context.specs, services)
-    except LakebedError as error:  # rows are published: the run succeeded, and is not retried
-        run.log.warning("not archived: %s", error)
-        message = f"not archived: {error.what}"
-    message = "; ".join(filter(None, (message, *_build_layouts(run, layouts))))
+    tidy_up(run)
+    message = progress.record.message if run.plan.publish else run.plan.reason
+    message = "; ".join(filter(None, (message, *progress.notes)))
     now, schema = services.now(), _schema(run)
     progress.record = replace(
         progress.record, state="success", ended_at=now, message=message, left_schema=schema
@@ -166,16 +152,17 @@ def finish(run: ActiveRun) -> None:
     services.records.unpin([run.run_id])
 
 
-def _build_layouts(run: ActiveRun, steps: Sequence[BuildLayouts]) -> list[str]:
-    """What there is to say about the table's layouts. A run that had nothing to do looks after
-    them, too: they may have been declared since the last one.
+def tidy_up(run: ActiveRun) -> None:
+    """The steps after publishing. Each can be repeated: the next run does what a crash or a failure
+    left undone. Rows are published, so the run has succeeded, and is not retried.
     """
-    if run.plan.steps:
-        with suppress(LakebedError):  # it was interrupted: the next run goes on
-            _executor(run).execute_all(steps)
-    elif not run.spec.is_view:
-        bring_up_layouts(run)
-    return run.progress.notes
+    for step in run.plan.after:
+        try:
+            _executor(run).execute(step)
+        except Exception as error:
+            run.log.warning("%s: %s", step.action, error)
+            if isinstance(step, ArchiveFiles):
+                run.progress.notes.append(f"not archived: {what_failed(error)}")
 
 
 def _schema(run: ActiveRun) -> int | None:
@@ -187,19 +174,23 @@ def _schema(run: ActiveRun) -> int | None:
     return found.schema if found else None
 
 
-def _executor(run: ActiveRun) -> Executor[RunStep, Verdict | None, Phase]:
-    on_step = run.options.listener.on_step
-    listener = Listener[RunStep, Phase](
-        on_start=lambda step: on_step(run.run_id, step, "before"),
-        on_end=lambda step, _: on_step(run.run_id, step, "after"),
-    )
+def _executor(run: ActiveRun) -> Executor[WorkStep, Verdict | None, Phase]:
     return Executor(
         partial(_perform, run, GateQueries(lambda: compiled_gates(run))),
         partial(_record, run),
         check=partial(_check, run),
-        listener=listener,
+        listener=step_listener(run),
         only_reads=lambda step: isinstance(step, RunGate),
         threads=GATES_AT_ONCE,
+    )
+
+
+def step_listener(run: ActiveRun) -> Listener[Any, Any]:
+    """Tells whoever listens to runs of each step."""
+    on_step = run.options.listener.on_step
+    return Listener(
+        on_start=lambda step: on_step(run.run_id, step, "before"),
+        on_end=lambda step, _: on_step(run.run_id, step, "after"),
     )
 
 
@@ -233,7 +224,7 @@ def _with(phases: tuple[Phase, ...], phase: Phase) -> tuple[Phase, ...]:
 
 
 def _perform(  # noqa: C901 - one arm a step, each a line
-    run: ActiveRun, gates: GateQueries, step: RunStep
+    run: ActiveRun, gates: GateQueries, step: WorkStep
 ) -> Verdict | None:
     """Carry out one step; what a gate found is returned."""
     match step:
@@ -272,18 +263,16 @@ def _perform(  # noqa: C901 - one arm a step, each a line
             run.services.placement.catalog.purge(stage)
         case RunGate(gate):
             return judge(run, gate, gates)
-        case CreateView():
-            create_view(run)
         case ArchiveFiles(zone):
             archive_zones([zone], run.context.specs, run.services)
         case BuildLayouts():
             bring_up_layouts(run)
+        case TakeCare():
+            take_care(run)
         case Rebase():
             rebase(run)
-        case Publish():
-            raise AssertionError(
-                "tables are published by `publish_runs`, together with those of other runs"
-            )
+        case CheckFirst():
+            check_first(run)
         case _:
             assert_never(step)
     return None

@@ -56,6 +56,7 @@ class BackfillLook:
     request: str  # digest: the same range of the same code
     chunks: Mapping[str, ChunkRange]  # by label
     decision: BatchDecision
+    metadata: TableMetadata | None = None
 
     @property
     def asked(self) -> str:
@@ -63,9 +64,9 @@ class BackfillLook:
         start, end = (spelt(one, zone=self.zone) for one in (self.whole.start, self.whole.end))
         return f"{self.column} from {start} to {end} by {self.size}"
 
-    def pinned(self, spec: PipelineSpec, label: str) -> tuple[ReplaceRange, Chunk]:
+    def pinned(self, spec: PipelineSpec, due: DueBatch) -> tuple[ReplaceRange, Chunk]:
         """How a chunk is written, and what the pipeline sees of it."""
-        return self._pinned(spec, label, self.chunks[label])
+        return self._pinned(spec, due.label, self.chunks[due.label])
 
     def pinned_whole(self, spec: PipelineSpec) -> tuple[ReplaceRange, Chunk]:
         """The same as if the whole range were one chunk."""
@@ -116,7 +117,7 @@ def look_at_backfill(
     reason: Reason = "forced" if options.request.force else "backfill"
     due = tuple(DueBatch(label, reason) for label in chunks if label not in done)
     decision = BatchDecision(due, unchanged=len(chunks) - len(due))
-    return BackfillLook(column, kind, whole, size, zone, request, chunks, decision)
+    return BackfillLook(column, kind, whole, size, zone, request, chunks, decision, metadata)
 
 
 def _types(spec: PipelineSpec, metadata: TableMetadata | None) -> dict[str, ColumnType]:

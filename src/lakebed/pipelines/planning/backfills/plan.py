@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from lakebed.batches.chunks import spelt
 from lakebed.pipelines.planning.backfills.look import BackfillLook
 
-_SHOWN = 20
-
 
 @dataclass(frozen=True)
 class BackfillPlan:
@@ -38,9 +36,6 @@ def plan_backfill(look: BackfillLook) -> BackfillPlan:
 
 
 def backfill_lines(plan: BackfillPlan) -> Iterator[str]:
-    """The plan as text."""
+    """What there is to say besides the steps."""
     if plan.done:
         yield f"{plan.done} batches were done by an earlier run; --force does them again"
-    yield from (f"batch {label}" for label in plan.due[:_SHOWN])
-    if len(plan.due) > _SHOWN:
-        yield f"… and {len(plan.due) - _SHOWN} more batches, up to {plan.due[-1]}"

@@ -5,10 +5,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from lakebed.batches.advice import MANY_FILES, files_at_once
-from lakebed.batches.changes import BatchDecision, decide_batches
+from lakebed.batches.changes import BatchDecision, DueBatch, decide_batches
 from lakebed.batches.finding import BatchSource, FoundBatches, found_batches
 from lakebed.batches.gaps import Gap
-from lakebed.batches.keys import label, read_value, unspelt
+from lakebed.batches.keys import condition, label, read_label, read_value, unspelt
 from lakebed.batches.refused_paths import BadBatchKey, is_own
 from lakebed.batches.sidecars import known_batches
 from lakebed.batches.state import BatchStates
@@ -18,8 +18,10 @@ from lakebed.names import TableName
 from lakebed.pipelines.definition.batch_source import OTHER_FOLDER, OWN_FOLDER, config_digest
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.options import RunOptions
+from lakebed.pipelines.planning.pins import SourceBatch
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import Pointer, TableMetadata
+from lakebed.tables import ReplaceBatch
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,15 @@ class SourceLook:
     metadata: TableMetadata | None
     at_once: int = MANY_FILES  # files that Spark is given at once
     gaps: tuple[Gap, ...] = ()
+
+    def pinned(self, spec: PipelineSpec, due: DueBatch) -> tuple[ReplaceBatch, SourceBatch]:
+        """How a batch is written, and what it is made from."""
+        keys = self.source.keys
+        where = condition(keys, due.found.values if due.found else read_label(due.label, keys))
+        files = self.found.files_of(due.found) if due.found else ()
+        digest, config = due.found.digest if due.found else "", config_digest(spec.config)
+        batch = SourceBatch(due.label, where, files, digest, config, self.at_once)
+        return ReplaceBatch(where=where), batch
 
 
 @contextmanager

@@ -22,7 +22,6 @@ from lakebed.pipelines.definition.spec import PipelineSpec
 if TYPE_CHECKING:
     from lakebed.pipelines.planning.sources.look import SourceLook
 
-_SHOWN = 20
 _FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 
 
@@ -175,13 +174,8 @@ def _notes(look: "SourceLook") -> Iterator[str]:
 
 
 def source_lines(plan: SourcePlan) -> Iterator[str]:
-    """The plan as text."""
+    """What there is to say besides the steps."""
     yield f"{plan.files:,} files, {sized(plan.bytes)}; {plan.unchanged} batches are unchanged"
-    for line in plan.due[:_SHOWN]:
-        size = f"{line.files:,} files, {sized(line.bytes)}" if line.files else "its files are gone"
-        yield f"batch {line.batch or 'all'} ({line.reason}): {size}"
-    if len(plan.due) > _SHOWN:
-        yield f"… and {len(plan.due) - _SHOWN} more batches"
     yield f"expected: {plan.expected_files:,} data files of about {sized(plan.expected_file_size)}"
     yield from (f"warning: {warning}" for warning in plan.warnings)
     yield from plan.notes

@@ -2,22 +2,20 @@
 record.
 """
 
-import logging
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 from lakebed.batches.changes import DueBatch, progress_of
 from lakebed.errors import FilesChanged, LakebedError, LeaseLost, OutcomeUnknown
-from lakebed.names import new_run_id
-from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.planning.backfills.look import BackfillLook, look_at_backfill
-from lakebed.pipelines.planning.sources.look import SourceLook, bad_key, look_at_source
-from lakebed.pipelines.planning.sources.plan import missing_warnings, warnings_of
+from lakebed.pipelines.planning.backfills.look import BackfillLook
+from lakebed.pipelines.planning.sources.look import SourceLook, bad_key
+from lakebed.pipelines.planning.sources.plan import warnings_of
 from lakebed.pipelines.running.active_run import ActiveRun
-from lakebed.pipelines.running.begin import closing, logger_of
+from lakebed.pipelines.running.begin import closing
 from lakebed.pipelines.running.builds.batch_records import (
     LayoutsAfter,
     batch_metrics,
@@ -26,234 +24,205 @@ from lakebed.pipelines.running.builds.batch_records import (
     refused_line,
     without_repeats,
 )
-from lakebed.pipelines.running.builds.begin_batch import begin_batch, publication_id
-from lakebed.pipelines.running.builds.build_request import Build, hold_table
-from lakebed.pipelines.running.builds.run_records import record_not_begun
-from lakebed.pipelines.running.failure import recording_failure
-from lakebed.pipelines.running.heal import heal
-from lakebed.pipelines.running.run import prepare, publish_runs
-from lakebed.pipelines.running.steps.layouts import layout_notes
-from lakebed.ports import BatchRun, RemoveRef, RunRecord, Verdict
-from lakebed.tables import HeldLease, amend
+from lakebed.pipelines.running.builds.begin_batch import (
+    begin_batch,
+    publication_id,
+)
+from lakebed.pipelines.running.builds.build_request import Build
+from lakebed.pipelines.running.builds.retries import Retries, publish, until_done
+from lakebed.pipelines.running.failure import as_error, recording_failure
+from lakebed.pipelines.running.run import prepare, step_listener, tidy_up
+from lakebed.ports import BatchRun, RemoveRef, RunRecord, TableMetadata, Verdict
+from lakebed.tables import amend
+from lakebed.work import recorded
 
-REBUILDS = 3
 _TAKEN_BACK = 3  # so many batches may be written twice until files are checked first
 
 
 @dataclass
-class _BatchedRun:
-    """Such a run in progress: the record grows with each batch."""
+class _Batches:
+    """The batches of a run in progress: the record of the `whole` grows with each of them."""
 
     build: Build
-    spec: PipelineSpec
     look: SourceLook | BackfillLook
-    held: HeldLease
-    record: RunRecord
-    log: logging.Logger
-    began: float = field(default_factory=time.monotonic)
+    whole: ActiveRun
     errors: dict[str, LakebedError] = field(default_factory=dict)
     refused: int = 0  # batches whose keys cannot be read
     failed: list[Verdict] = field(default_factory=list)  # of batches that were not published
     taken_back: int = 0  # batches whose files were not as they seemed
 
+    @property
+    def record(self) -> RunRecord:
+        return self.whole.progress.record
 
-def run_batches(build: Build, spec: PipelineSpec) -> RunRecord:
-    """Bring every batch up to date that is not. A batch that fails is left for the next run, and
-    the others go on.
+    @record.setter
+    def record(self, record: RunRecord) -> None:
+        self.whole.progress.record = record
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it was interrupted, or the last batch failed in a way in which all others would
+        fail.
+        """
+        fatal = LeaseLost | OutcomeUnknown
+        return self.whole.options.stop.is_set() or any(
+            isinstance(error, fatal) for error in self.errors.values()
+        )
+
+
+def run_batches(build: Build, run: ActiveRun, look: SourceLook | BackfillLook) -> None:
+    """Publish one batch after the other, then what comes after them, and the record. A batch that
+    fails is left for the next run, and the others go on.
     """
-    run_id, services = new_run_id(), build.services
-    options = replace(build.options, request=build.options.request.replace(full_refresh=False))
-    with ExitStack() as stack:
-        try:
-            held = stack.enter_context(hold_table(build, spec.table, run_id))
-            heal(spec.table, services, lease=held.require())
-            record = _begun(build, spec, run_id)
-            services.records.write(record)
-            look = stack.enter_context(_look(build, spec))
-        except LakebedError as error:
-            return record_not_begun(build, spec, error, run_id=run_id, attempt=1)
-        log = logger_of(run_id, services.log(run_id))
-        stack.callback(partial(_close_log, log))
-        if isinstance(look, BackfillLook):
-            record = replace(record, given=look.request, backfill=look.asked)
-        else:
-            record = replace(record, warnings=missing_warnings(look))
-        inner = replace(build, options=options)
-        run = _BatchedRun(inner, spec, look, held, record, log)
-        return _run(run)
-
-
-def _look(build: Build, spec: PipelineSpec) -> AbstractContextManager[SourceLook | BackfillLook]:
-    if build.options.request.is_backfill:
-        return nullcontext(look_at_backfill(spec, build.services, build.options))
-    return look_at_source(spec, build.services, build.options)
-
-
-def _begun(build: Build, spec: PipelineSpec, run_id: str) -> RunRecord:
-    return RunRecord(
-        run_id,
-        build.options.invocation,
-        spec.table,
-        "running",
-        build.services.now(),
-        strategy="backfill" if build.options.request.is_backfill else spec.strategy_name,
-        release=spec.digest,
-        version=spec.version,
-        ref=build.options.ref,
-        asked_at=build.options.started_at,
-    )
-
-
-def _close_log(log: logging.Logger) -> None:
-    for handler in list(log.handlers):
-        handler.close()
-        log.removeHandler(handler)
-
-
-def _run(run: _BatchedRun) -> RunRecord:
-    decision, services = run.look.decision, run.build.services
-    _refuse_bad_keys(run)
-    tell = partial(run.build.options.listener.on_batch, run.spec.table)
-    tell(progress_of(decision.due, 0))
-    for number, due in enumerate(decision.due, start=1):
-        if run.build.options.stop.is_set() or _is_over(run):
-            break
-        for warning in _warnings(run, due):
-            run.log.warning("%s", warning)
-        _run_batch(run, due)
-        line = run.record.batches[-1]
-        told = (line.label or "all", line.seconds, line.files)
-        run.log.info("batch %d/%d: %s - %.1f s, %d files", number, len(decision.due), *told)
-        _log_metrics(run, line)
-        tell(progress_of(decision.due, number))
-    run.record = finished_record(
-        run.record,
-        run.errors,
-        due=len(decision.due) + run.refused,
-        unchanged=decision.unchanged,
-        source_bytes=None if isinstance(run.look, BackfillLook) else run.look.found.bytes,
-        seconds=time.monotonic() - run.began,
+    batches, began = _Batches(build, look, run), time.monotonic()
+    _refuse_bad_keys(batches)
+    _publish_all(batches)
+    layouts = LayoutsAfter() if batches.is_over else _tidied_up(run)
+    services = run.services
+    record = finished_record(
+        batches.record,
+        batches.errors,
+        due=len(look.decision.due) + batches.refused,
+        unchanged=look.decision.unchanged,
+        source_bytes=None if isinstance(look, BackfillLook) else look.found.bytes,
+        seconds=time.monotonic() - began,
         now=services.now(),
         head=_head(run),
-        failed=run.failed,
-        layouts=_layouts(run),
+        failed=batches.failed,
+        layouts=layouts,
     )
-    for name, value in run.record.metrics.items():
+    run.progress.record = record
+    for name, value in record.metrics.items():
         run.log.info("metric %s = %s", name, value)
     with suppress(LakebedError):  # it stays recorded as running, and the next run closes it
-        services.records.write(run.record)
-        services.records.unpin([run.record.run_id])
-    return run.record
+        services.records.write(record)
+        services.records.unpin([record.run_id])
 
 
-def _layouts(run: _BatchedRun) -> LayoutsAfter:
-    """The table's layouts are built once, after the last batch."""
-    services, table = run.build.services, run.spec.table
-    if run.build.options.stop.is_set() or _is_over(run) or services.layouts is None:
-        return LayoutsAfter()
-    notes = layout_notes(services, table, run.spec, run.log)
+def _publish_all(batches: _Batches) -> None:
+    run, due = batches.whole, batches.look.decision.due
+    tell = partial(run.options.listener.on_batch, run.table)
+    tell(progress_of(due, 0))
+    for number, step in enumerate(run.plan.batches, start=1):
+        if batches.is_over:
+            break
+        for warning in _warnings(batches, step.batch):
+            run.log.warning("%s", warning)
+        with recorded(step, _without_phase, step_listener(run)):
+            _run_batch(batches, step.batch)
+        line = batches.record.batches[-1]
+        told = (line.label or "all", line.seconds, line.files)
+        run.log.info("batch %d/%d: %s - %.1f s, %d files", number, len(due), *told)
+        _log_metrics(batches, line)
+        tell(progress_of(due, number))
+
+
+def _without_phase(*_: Any) -> None:
+    """The record has a line for each batch, and the phases of its steps."""
+
+
+def _tidied_up(run: ActiveRun) -> LayoutsAfter:
+    """What comes once, after the last batch."""
+    tidy_up(run)
+    notes = tuple(filter(None, (run.plan.reason, *run.progress.notes)))
     with suppress(LakebedError):
-        return LayoutsAfter(tuple(notes), services.layouts().bytes_of(table))
-    return LayoutsAfter(tuple(notes))
+        layouts = run.services.layouts
+        return LayoutsAfter(notes, layouts().bytes_of(run.table) if layouts else 0)
+    return LayoutsAfter(notes)
 
 
-def _refuse_bad_keys(run: _BatchedRun) -> None:
+def _refuse_bad_keys(batches: _Batches) -> None:
     """Files of no batch are reported like batches that fail; a run of chosen batches leaves them to
     others.
     """
-    look = run.look
-    if isinstance(look, BackfillLook) or run.build.options.request.batches:
+    look = batches.look
+    if isinstance(look, BackfillLook) or batches.whole.options.request.batches:
         return
     for bad in look.found.bad:
         error = bad_key(bad, look.source)
-        run.errors[bad.label] = error
-        run.log.error("batch %s: %s", bad.label, error)
+        batches.errors[bad.label] = error
+        batches.whole.log.error("batch %s: %s", bad.label, error)
         line = refused_line(bad, error)
-        run.record = replace(run.record, batches=(*run.record.batches, line))
-    run.refused = len(look.found.bad)
+        batches.record = replace(batches.record, batches=(*batches.record.batches, line))
+    batches.refused = len(look.found.bad)
 
 
-def _log_metrics(run: _BatchedRun, line: BatchRun) -> None:
+def _log_metrics(batches: _Batches, line: BatchRun) -> None:
     """Those of a batch of files."""
-    if isinstance(run.look, SourceLook):
+    if isinstance(batches.look, SourceLook):
         for name, value in batch_metrics(line).items():
-            run.log.info("metric %s = %s (%s)", name, value, line.label or "all")
+            batches.whole.log.info("metric %s = %s (%s)", name, value, line.label or "all")
 
 
-def _warnings(run: _BatchedRun, due: DueBatch) -> Iterator[str]:
-    if isinstance(run.look, SourceLook) and due.found:
-        yield from warnings_of(run.spec, run.look, due.found)
+def _warnings(batches: _Batches, due: DueBatch) -> Iterator[str]:
+    if isinstance(batches.look, SourceLook) and due.found:
+        yield from warnings_of(batches.whole.spec, batches.look, due.found)
 
 
-def _is_over(run: _BatchedRun) -> bool:
-    """Whether the last batch failed in a way in which all others would fail."""
-    return any(isinstance(error, LeaseLost | OutcomeUnknown) for error in run.errors.values())
-
-
-def _head(run: _BatchedRun) -> dict[str, str]:
-    catalog = run.build.services.placement.catalog
-    found = catalog.metadata(catalog.pointers([run.spec.table]).values()).get(run.spec.table)
-    head = found.head(run.record.ref) if found else None
+def _head(run: ActiveRun) -> dict[str, str]:
+    metadata = _present(run)
+    head = metadata.head(run.options.ref) if metadata else None
     return dict(head.summary) if head else {}
 
 
-def _run_batch(run: _BatchedRun, due: DueBatch) -> None:
-    """One batch, again if that may help; the record gets its line either way."""
-    config, began = run.spec.config, time.monotonic()
-    retries = rebuilds = 0
-    while True:
-        line = BatchRun(due.label, "success", due.reason, attempts=retries + rebuilds + 1)
-        error = _attempt(run, due, line)
-        if error is None or isinstance(error, FilesChanged):
-            break  # a file that has changed is listed by the next run
-        if error.overtaken and rebuilds < REBUILDS:
-            rebuilds += 1
-        elif error.retryable and retries < config.batch_retries:
-            retries += 1
-            run.log.warning("batch %s failed (attempt %d): %s", due.label, retries, error.what)
-            run.build.sleep(config.batch_retry_delay(retries))
-        else:
-            break
-    seconds = round(time.monotonic() - began, 3)
-    if error:
-        run.errors[due.label] = error
+def _present(run: ActiveRun) -> TableMetadata | None:
+    catalog = run.services.placement.catalog
+    return catalog.metadata(catalog.pointers([run.table]).values()).get(run.table)
+
+
+def _run_batch(batches: _Batches, due: DueBatch) -> None:
+    """One batch, again if that may help; the record gets its line either way. A file that has
+    changed is listed by the next run.
+    """
+    run, config, began = batches.whole, batches.whole.spec.config, time.monotonic()
+    lines: list[BatchRun] = []
+
+    def attempt(number: int) -> LakebedError | None:
+        lines.append(BatchRun(due.label, "success", due.reason, attempts=number))
+        return _attempt(batches, due, lines[-1])
+
+    def pause(number: int, error: LakebedError) -> None:
+        run.log.warning("batch %s failed (attempt %d): %s", due.label, number, error.what)
+        batches.build.sleep(config.batch_retry_delay(number))
+
+    retries = Retries(config.batch_retries, pause, hopeless=(FilesChanged,))
+    if error := until_done(attempt, retries):
+        batches.errors[due.label] = error
         run.log.error("batch %s failed: %s", due.label, error)
-        run.record = replace(
-            run.record, batches=(*run.record.batches, failed_line(line, due, error))
-        )
-    *done, last = run.record.batches
-    run.record = replace(run.record, batches=(*done, replace(last, seconds=seconds)))
-    run.record = without_repeats(run.record)
+        failed = failed_line(lines[-1], due, error)
+        batches.record = replace(batches.record, batches=(*batches.record.batches, failed))
+    *done, last = batches.record.batches
+    last = replace(last, seconds=round(time.monotonic() - began, 3))
+    batches.record = without_repeats(replace(batches.record, batches=(*done, last)))
 
 
-def _attempt(run: _BatchedRun, due: DueBatch, line: BatchRun) -> LakebedError | None:
+def _attempt(batches: _Batches, due: DueBatch, line: BatchRun) -> LakebedError | None:
     """One publication of the ordinary protocol; an error is returned, not raised."""
+    build, whole, careful = batches.build, batches.whole, batches.taken_back >= _TAKEN_BACK
     try:
-        active = begin_batch(run.build, run.spec, run.look, run.held, run.record, due)
-    except LakebedError as error:
-        return error
-    active.progress.due = line
-    active.progress.careful = careful = run.taken_back >= _TAKEN_BACK
-    publication = publication_id(run.record.run_id, due)
-    with closing(active), recording_failure([active], publication=publication) as failure:
-        prepare(active)
-        publish_runs([active], publication=publication)
-    run.taken_back += active.progress.careful and not careful
+        run = begin_batch(build, whole, batches.look, due, careful=careful)
+    except Exception as raised:  # an unexpected one, too: only this batch fails
+        return as_error(raised)
+    run.progress.due = line
+    publication = publication_id(run.run_id, due)
+    with closing(run), recording_failure([run], publication=publication) as failure:
+        prepare(run)
+        publish([run], publication=publication)
+    batches.taken_back += run.progress.files_checked != run.plan.files_checked
     if failure.error is None:
-        run.record = active.progress.record
+        batches.record = run.progress.record
         return None
-    run.failed += [verdict for verdict in active.progress.verdicts if not verdict.passed]
-    run.record = replace(run.record, state="running", ended_at=None, error={})
+    batches.failed += [verdict for verdict in run.progress.verdicts if not verdict.passed]
+    batches.record = replace(batches.record, state="running", ended_at=None, error={})
     with suppress(LakebedError):  # what is left is removed by the next run
-        _remove_branch(run, active)
-        run.build.services.records.write(run.record)
+        _remove_branch(run)
+        build.services.records.write(batches.record)
     return failure.error
 
 
-def _remove_branch(run: _BatchedRun, active: ActiveRun) -> None:
+def _remove_branch(run: ActiveRun) -> None:
     """The next batch opens a branch of the same name."""
-    catalog = run.build.services.placement.catalog
-    found = catalog.metadata(catalog.pointers([run.spec.table]).values()).get(run.spec.table)
-    if found and active.context.pins.branch in found.refs:
-        branch = RemoveRef(active.context.pins.branch)
-        amend(catalog, run.spec.table, [branch], leases=[run.held.require()])
+    metadata, name = _present(run), run.context.pins.branch
+    if metadata and name in metadata.refs:
+        catalog = run.services.placement.catalog
+        amend(catalog, run.table, [RemoveRef(name)], leases=[run.held.require()])

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from functools import partial
 
 from lakebed.names import TableName
-from lakebed.pipelines.planning.pin_inputs import Specs
 from lakebed.pipelines.running.builds.attempts import attempt_until
-from lakebed.pipelines.running.builds.batches import run_batches
 from lakebed.pipelines.running.builds.build_request import Build
 from lakebed.pipelines.running.builds.run_records import record_skipped
-from lakebed.pipelines.running.builds.walk import walk
+from lakebed.pipelines.running.builds.walk import dependencies, walk
 from lakebed.ports import RunRecord
 
 
@@ -33,12 +31,7 @@ def run_one(build: Build, table: TableName) -> RunRecord:
     last run.
     """
     build.options.listener.on_start(table)
-    spec = build.specs[table]
-    if spec.kind == "source" or build.options.request.is_backfill:
-        record = run_batches(build, spec)
-        build.options.listener.on_end(record)
-        return record
-    before: int | None = None
+    spec, before = build.specs[table], None
     outcome = attempt_until(build, spec)
     while (
         outcome.later
@@ -51,14 +44,17 @@ def run_one(build: Build, table: TableName) -> RunRecord:
     return outcome.record
 
 
+def run_together(build: Build, tables: Sequence[TableName]) -> tuple[RunRecord, ...]:
+    """Run these pipelines and publish all of them in one step; a failure anywhere publishes
+    nothing.
+    """
+    records = attempt_until(build, *(build.specs[table] for table in tables)).records
+    for record in records:
+        build.options.listener.on_end(record)
+    return records
+
+
 def _skip(build: Build, table: TableName, failed: TableName) -> RunRecord:
     record = record_skipped(build, table, f"{failed} failed")
     build.options.listener.on_end(record)
     return record
-
-
-def dependencies(
-    specs: Specs, tables: Sequence[TableName]
-) -> dict[TableName, frozenset[TableName]]:
-    """For each table, those of the others that it reads."""
-    return {table: frozenset(specs[table].inputs) & frozenset(tables) for table in tables}

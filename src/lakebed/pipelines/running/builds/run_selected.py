@@ -13,9 +13,8 @@ from lakebed.pipelines.loading import LoadedPipelines, load_pipelines, require_r
 from lakebed.pipelines.options import RunListener, RunOptions
 from lakebed.pipelines.planning.pin_inputs import require_known_refs
 from lakebed.pipelines.releases import save_drafts
-from lakebed.pipelines.running.builds.build import run_each
+from lakebed.pipelines.running.builds.build import run_each, run_together
 from lakebed.pipelines.running.builds.build_request import Build
-from lakebed.pipelines.running.builds.together import run_together
 from lakebed.pipelines.running.manual import BY_HAND
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import RunRecord

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from graphlib import TopologicalSorter
 
 from lakebed.names import TableName
+from lakebed.pipelines.planning.pin_inputs import Specs
 from lakebed.ports import RunRecord
 
 Dependencies = Mapping[TableName, frozenset[TableName]]
@@ -52,6 +53,13 @@ def walk(
                 done[table] = future.result()
                 graph.done(table)
     return tuple(done[table] for table in tables)
+
+
+def dependencies(
+    specs: Specs, tables: Sequence[TableName]
+) -> dict[TableName, frozenset[TableName]]:
+    """For each table, those of the others that it reads."""
+    return {table: frozenset(specs[table].inputs) & frozenset(tables) for table in tables}
 
 
 @contextmanager

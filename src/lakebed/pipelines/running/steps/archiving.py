@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from lakebed.landing import (
+    Move,
     archive_files,
     is_archived,
     known_files,
@@ -70,11 +71,26 @@ def archive_zones(zones: Iterable[ZoneName], specs: Specs, services: RunServices
     """Move files that every declared reader has taken to `_processed/`; returns how many. Can be
     repeated at any time.
     """
-    moved, everyone = 0, drafts_and_releases(specs, services)
     files = services.placement.files
+    return sum(
+        record_moves(archive_files(files, moves), services.records)
+        for _, moves in _due_moves(zones, specs, services)
+    )
+
+
+def zones_to_archive(
+    zones: Iterable[ZoneName], specs: Specs, services: RunServices
+) -> tuple[ZoneName, ...]:
+    """The zones of which `archive_zones` would move files now."""
+    return tuple(zone for zone, moves in _due_moves(zones, specs, services) if moves)
+
+
+def _due_moves(
+    zones: Iterable[ZoneName], specs: Specs, services: RunServices
+) -> Iterator[tuple[ZoneName, Sequence[Move]]]:
+    everyone, files = drafts_and_releases(specs, services), services.placement.files
     for zone in zones:
         present = list_zone(files, zone)
         readers = [(reader.table, reader.pattern) for reader in readers_among(everyone, zone)]
-        moves = plan_archive(present, known_files(zone, present, files, services.records), readers)
-        moved += record_moves(archive_files(files, moves), services.records)
-    return moved
+        known = known_files(zone, present, files, services.records)
+        yield zone, plan_archive(present, known, readers)

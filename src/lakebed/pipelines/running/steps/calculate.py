@@ -20,7 +20,6 @@ from lakebed.landing import (
 from lakebed.names import TableName
 from lakebed.pipelines.definition.python_inputs import reads_files_itself, works_with_duckdb
 from lakebed.pipelines.planning.compile import CompiledQuery, compile_query, relation, zone_view
-from lakebed.pipelines.planning.one_pass import checks_while_writing
 from lakebed.pipelines.planning.pins import ZoneKey
 from lakebed.pipelines.planning.steps import OpenZone
 from lakebed.pipelines.running.active_run import ActiveRun
@@ -100,9 +99,7 @@ def _opened(
         run_id=run.run_id,
         keep=keep,
         remembered=remembered,
-        in_one_pass=(
-            not (keep or run.progress.careful) and checks_while_writing(run.context, run.plan)
-        ),
+        checked="first" if keep else run.progress.files_checked,
     )
 
 

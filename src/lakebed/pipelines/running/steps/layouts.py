@@ -1,7 +1,9 @@
-"""The layouts of a table after it has changed. Whatever happens here, the table is published."""
+"""What a table needs after it has changed: its layouts, and after many commits care. Whatever
+happens here, the table is published.
+"""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from lakebed.derived.building.run import TableBuilds
 from lakebed.derived.building.steps import LayoutBuild
@@ -17,6 +19,17 @@ def bring_up_layouts(run: ActiveRun) -> None:
     run.progress.notes += layout_notes(run.services, run.table, run.spec, run.log)
 
 
+def take_care(run: ActiveRun) -> None:
+    """Do what is due after many commits, by the run that made them: it holds the lease. What fails
+    is repeated by the next care.
+    """
+    published = any(batch.state == "success" for batch in run.progress.record.batches)
+    if run.services.care is None or not published:
+        return
+    for entry in run.services.care(run.table, run.held):
+        run.log.info("care: %s of %s: %s", entry.action, entry.subject, entry.state)
+
+
 def layout_notes(
     services: RunServices, table: TableName, spec: PipelineSpec | None, log: logging.Logger
 ) -> list[str]:
@@ -28,12 +41,17 @@ def layout_notes(
     try:
         done = services.layouts().bring_up(table, declared, rows=rows)
     except Exception as error:  # of an engine, too: the run has succeeded
-        what = error.what if isinstance(error, LakebedError) else f"{type(error).__name__}: {error}"
+        what = what_failed(error)
         log.warning("layouts: %s", what)
         return [f"layouts were not built: {what}"]
     for build in done.builds:
         _log(build, log)
     return list(_notes(table, done))
+
+
+def what_failed(error: Exception) -> str:
+    """What to say of an error, or of an unexpected exception."""
+    return error.what if isinstance(error, LakebedError) else f"{type(error).__name__}: {error}"
 
 
 def _log(build: LayoutBuild, log: logging.Logger) -> None:
@@ -49,7 +67,14 @@ def _notes(table: TableName, done: TableBuilds) -> Iterator[str]:
     for build in done.builds:
         if build.error:
             yield f"the layout {build.name} was not built: {build.error}"
-    for name in done.undeclared:
+    yield from left_alone(table, done.undeclared, done.unknown)
+
+
+def left_alone(
+    table: TableName, undeclared: Iterable[str], unknown: Mapping[TableName, str]
+) -> Iterator[str]:
+    """What is to be said of layouts that stay as they are."""
+    for name in undeclared:
         yield f"the layout {name} is not declared any more: lakebed layout drop {table} {name}"
-    for hidden, kind in done.unknown.items():
+    for hidden, kind in unknown.items():
         yield f"{hidden} was left alone: a newer Lakebed has derived it from {table}, as {kind}"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from lakebed.errors import Diverged
-from lakebed.pipelines.planning.steps import RunGate
+from lakebed.pipelines.planning.steps import Rebase, RunGate
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.steps.gates import compiled_gates
 from lakebed.ports import MAIN, RemoveSnapshots, SetRef
@@ -14,39 +14,23 @@ from lakebed.sql import read_filtering
 from lakebed.tables import SchemaChange, can_rebase
 from lakebed.work import retry
 
-# what a query reads of its own table
-_OWN_ROWS = frozenset({"this", "watermark", "watermark_value", "is_incremental"})
-
 
 def may_rebase(run: ActiveRun) -> bool:
-    """Whether the run would write the same rows now, and would only add them."""
-    former, base = run.context.target.metadata, run.base
-    if former is None or base is None or not _only_adds(run) or _reads_own_table(run):
+    """Whether the plan says so, and the run has only added rows, and so have the others."""
+    former, base, made = run.context.target.metadata, run.base, run.made
+    if former is None or base is None or not _only_adds(run):
         return False
-    made = run.made
     if made is None or made.parent != base or made.operation != "append":
         return False
     return can_rebase(former, run.metadata(run.table), base=base, ref=MAIN)
 
 
 def _only_adds(run: ActiveRun) -> bool:
-    pins, progress = run.context.pins, run.progress
+    progress = run.progress
     return (
-        run.spec.strategy.only_adds
-        and run.options.ref == MAIN
-        and not pins.full_refresh
-        and pins.replaced is None
+        any(isinstance(step, Rebase) for step in run.plan.otherwise)
         and progress.schema_change == SchemaChange()
         and not (progress.skip_write or progress.unchanged)
-    )
-
-
-def _reads_own_table(run: ActiveRun) -> bool:
-    """Code in Python may read it in ways that its text does not tell."""
-    return (
-        run.spec.kind != "sql"
-        or bool(run.spec.names & _OWN_ROWS)
-        or any(ref.table == run.table for ref in run.spec.refs)
     )
 
 

@@ -78,7 +78,7 @@ def _add(run: ActiveRun, frame: Frame, staged: tuple[Field, ...]) -> tuple[Field
         return tuple(fields)
     there = {field.name.casefold(): field for field in staged}
     if any(there.get(one.name.casefold(), one).type != one.type for one in fields):
-        if run.progress.unproved:  # it starts over, and what is learned is then certain
+        if run.progress.may_be_bad:  # it starts over, and what is learned is then certain
             raise BadFiles("parts of it differ in types.", where=str(run.table))
         raise _OtherTypes
     new = tuple(field for field in fields if field.name.casefold() not in there)

@@ -10,7 +10,6 @@ from lakebed.landing.source_files import SourceSpec, open_source
 from lakebed.names import spark_identifier
 from lakebed.pipelines.definition.batch_source import key_type
 from lakebed.pipelines.definition.config import PipelineConfig
-from lakebed.pipelines.planning.one_pass import can_be_taken_back
 from lakebed.pipelines.planning.pins import SourceBatch
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.steps.zone_types import odd_spellings
@@ -38,6 +37,7 @@ def open_files(
     if source is None:
         return None
     files, root = run.services.source_store(source.pattern.store)
+    own = run.services.placement
     progress.read = landed = open_source(
         run.compute.landing,
         files,
@@ -47,7 +47,8 @@ def open_files(
         address=root.at,
         remembered=_remembered(run, known),
         path_column=PATH_COLUMN,
-        in_one_pass=_samples(run),
+        checked=progress.files_checked,
+        samples=SampleFolder(own.files, sample_folder(run.run_id), own.root.at),
     )
     if landed.checked:
         told = odd_spellings(landed.checked, where=batch.label or source.pattern.text)
@@ -62,16 +63,6 @@ def open_files(
     _require_distinct(run, there, chosen[0].path)
     expressions = [f"{text} AS {spark_identifier(name)}" for name, text in columns]
     return run.compute.select(landed.frame, expressions)
-
-
-def _samples(run: ActiveRun) -> SampleFolder | None:
-    """Where samples go, if files may be checked by the job that writes their rows; None if they
-    must be checked first.
-    """
-    if run.progress.careful or not can_be_taken_back(run.plan):
-        return None
-    placement = run.services.placement
-    return SampleFolder(placement.files, sample_folder(run.run_id), placement.root.at)
 
 
 def batch_columns(

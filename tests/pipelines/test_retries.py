@@ -1,0 +1,59 @@
+"""When a run or a batch is tried again: the one policy, without a lake."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from lakebed.errors import Diverged, FilesChanged, LakebedError, Unavailable, UsageError
+from lakebed.pipelines.planning.plan import REBUILDS
+from lakebed.pipelines.running.builds.retries import Retries, until_done
+
+OVERTAKEN = Diverged("a", "main", "run_1")
+PASSING = Unavailable("the database does not answer.")
+FINAL = UsageError("the query is wrong.")
+CHANGED = FilesChanged("a file was changed.")
+
+
+def tried(
+    errors: Sequence[LakebedError | None], retries: Retries
+) -> tuple[int, LakebedError | None]:
+    """How many attempts there were, and what came of the last."""
+    numbers: list[int] = []
+
+    def attempt(number: int) -> LakebedError | None:
+        numbers.append(number)
+        return errors[min(number, len(errors)) - 1]
+
+    error = until_done(attempt, retries)
+    assert numbers == list(range(1, len(numbers) + 1))
+    return len(numbers), error
+
+
+@pytest.mark.parametrize(
+    ("errors", "retries", "attempts", "error"),
+    [
+        ([None], Retries(), 1, None),
+        ([OVERTAKEN, None], Retries(), 2, None),
+        ([OVERTAKEN], Retries(), REBUILDS + 1, OVERTAKEN),
+        ([OVERTAKEN], Retries(rebuilds=0), 1, OVERTAKEN),
+        ([PASSING], Retries(), 1, PASSING),
+        ([PASSING], Retries(times=2), 3, PASSING),
+        ([FINAL], Retries(times=2), 1, FINAL),
+        ([OVERTAKEN, PASSING, OVERTAKEN, None], Retries(times=1), 4, None),
+        ([CHANGED], Retries(times=2, hopeless=(FilesChanged,)), 1, CHANGED),
+    ],
+)
+def test_what_was_overtaken_is_repeated_at_once_and_what_may_pass_as_often_as_is_said(
+    errors: Sequence[LakebedError | None],
+    retries: Retries,
+    attempts: int,
+    error: LakebedError | None,
+) -> None:
+    assert tried(errors, retries) == (attempts, error)
+
+
+def test_only_what_may_pass_is_waited_for() -> None:
+    waits: list[tuple[int, LakebedError]] = []
+    retries = Retries(times=2, pause=lambda number, error: waits.append((number, error)))
+    assert tried([OVERTAKEN, PASSING, PASSING, None], retries) == (4, None)
+    assert waits == [(1, PASSING), (2, PASSING)]
