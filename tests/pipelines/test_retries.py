@@ -6,7 +6,7 @@ import pytest
 
 from lakebed.errors import Diverged, FilesChanged, LakebedError, Unavailable, UsageError
 from lakebed.pipelines.planning.plan import REBUILDS
-from lakebed.pipelines.running.builds.retries import Retries, until_done
+from lakebed.pipelines.running.builds.retries import Retries
 
 OVERTAKEN = Diverged("a", "main", "run_1")
 PASSING = Unavailable("the database does not answer.")
@@ -18,13 +18,9 @@ def tried(
     errors: Sequence[LakebedError | None], retries: Retries
 ) -> tuple[int, LakebedError | None]:
     """How many attempts there were, and what came of the last."""
-    numbers: list[int] = []
-
-    def attempt(number: int) -> LakebedError | None:
-        numbers.append(number)
-        return errors[min(number, len(errors)) - 1]
-
-    error = until_done(attempt, retries)
+    numbers = [retries.number]
+    while retries.again(error := errors[min(retries.number, len(errors)) - 1]):
+        numbers.append(retries.number)
     assert numbers == list(range(1, len(numbers) + 1))
     return len(numbers), error
 

@@ -18,7 +18,7 @@ from lakebed.pipelines.running.begin import begin, closing
 from lakebed.pipelines.running.builds.batches import run_batches
 from lakebed.pipelines.running.builds.begin_batch import begin_batches
 from lakebed.pipelines.running.builds.build_request import Build, hold_table
-from lakebed.pipelines.running.builds.retries import Retries, publish, until_done
+from lakebed.pipelines.running.builds.retries import Retries, publish
 from lakebed.pipelines.running.builds.run_records import (
     record_begun,
     record_not_begun,
@@ -52,18 +52,14 @@ class Outcome:
 
 def attempt_until(build: Build, *specs: PipelineSpec) -> Outcome:
     """Run, and run again if that may help; the error says whether it may."""
-    outcomes: list[Outcome] = []
-
-    def attempt(number: int) -> LakebedError | None:
-        outcomes.append(_Attempt(build, specs, number).run())
-        return outcomes[-1].error
-
-    until_done(attempt, _retries(build, specs))
-    all_records = [record for outcome in outcomes for record in outcome.records]
-    last = outcomes[-1]
-    return replace(
-        last, records=tuple(with_set_aside(build, one, all_records) for one in last.records)
-    )
+    retries, before = _retries(build, specs), list[RunRecord]()
+    while True:
+        outcome = _Attempt(build, specs, retries.number).run()
+        before += outcome.records
+        if not retries.again(outcome.error):
+            break
+    told = (with_set_aside(build, record, before) for record in outcome.records)
+    return replace(outcome, records=tuple(told))
 
 
 def _retries(build: Build, specs: Sequence[PipelineSpec]) -> Retries:
@@ -94,31 +90,32 @@ class _Attempt:
     def run(self) -> Outcome:
         """From the leases to the records; errors are part of the outcome, not raised."""
         with self.stack:
-            try:
-                for table in sorted(self.specs):
-                    held = hold_table(self.build, table, self.ids[table])
-                    self.leases[table] = self.stack.enter_context(held)
-            except Exception as raised:  # an unexpected one, too
-                error = as_error(raised)
+            if error := self._take_leases():
                 return Outcome(tuple(self._not_begun(table, error) for table in self.specs), error)
-            return self._run()
+            with recording_failure(self.begun, publication="") as trouble:
+                records = {record.table: record for record in self._prepare_all()}
+            if trouble.error:  # of a listener, say: what a run raises is among the errors
+                raise trouble.error
+            runs = [run for table in self.specs for run in self.begun if run.table == table]
+            views = [run for run in runs if self._reads_what_was_built(run)]
+            error = self._publish([run for run in runs if run not in views], views)
+            if error is None:
+                for view in views:
+                    _publish_view(view)
+            records |= {run.table: run.progress.record for run in runs}
+            later = 0 if error else max(map(_later, runs), default=0)
+            return Outcome(tuple(records[table] for table in self.specs), error, later)
 
-    def _run(self) -> Outcome:
-        with recording_failure(self.begun, publication="") as trouble:
-            records = {record.table: record for record in self._prepare_all()}
-        if trouble.error:  # of a listener, say: what a run raises is among the errors
-            raise trouble.error
-        runs = [run for table in self.specs for run in self.begun if run.table == table]
-        views = [run for run in runs if self._reads_what_was_built(run)]
-        error = self._publish([run for run in runs if run not in views], views)
-        if error is None:
-            for view in views:
-                _publish_view(view)
-        records |= {run.table: run.progress.record for run in runs}
-        later = 0 if error else max(map(_later, runs), default=0)
-        return Outcome(tuple(records[table] for table in self.specs), error, later)
+    # -- lease, heal, pin, plan, prepare
 
-    # -- heal, pin, plan, prepare
+    def _take_leases(self) -> LakebedError | None:
+        try:
+            for table in sorted(self.specs):
+                held = hold_table(self.build, table, self.ids[table])
+                self.leases[table] = self.stack.enter_context(held)
+        except Exception as raised:  # an unexpected one, too
+            return as_error(raised)
+        return None
 
     def _prepare_all(self) -> tuple[RunRecord, ...]:
         tables, options = tuple(self.specs), self.build.options
@@ -196,19 +193,19 @@ class _Attempt:
             with recording_failure(runs, publication=self.publication, own=self.errors) as first:
                 if self.errors:
                     raise next(iter(self.errors.values()))
-                self._carry_out(runs)
+                if changing := [run for run in runs if run.plan.publish]:
+                    publish(changing, publication=self.publication)
+                for run in runs:
+                    self._finish(run)
             if first.error:
                 raise first.error
         return trouble.error
 
-    def _carry_out(self, runs: Sequence[ActiveRun]) -> None:
-        if changing := [run for run in runs if run.plan.publish]:
-            publish(changing, publication=self.publication)
-        for run in runs:
-            if look := run.context.pins.look:
-                run_batches(self.build, run, look)
-            else:
-                finish(run)
+    def _finish(self, run: ActiveRun) -> None:
+        if look := run.context.pins.look:
+            run_batches(self.build, run, look)
+        else:
+            finish(run)
 
     # -- records of what did not begin
 

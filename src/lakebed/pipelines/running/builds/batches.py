@@ -29,7 +29,7 @@ from lakebed.pipelines.running.builds.begin_batch import (
     publication_id,
 )
 from lakebed.pipelines.running.builds.build_request import Build
-from lakebed.pipelines.running.builds.retries import Retries, publish, until_done
+from lakebed.pipelines.running.builds.retries import Retries, publish
 from lakebed.pipelines.running.failure import as_error, recording_failure
 from lakebed.pipelines.running.run import prepare, step_listener, tidy_up
 from lakebed.ports import BatchRun, RemoveRef, RunRecord, TableMetadata, Verdict
@@ -175,21 +175,21 @@ def _run_batch(batches: _Batches, due: DueBatch) -> None:
     changed is listed by the next run.
     """
     run, config, began = batches.whole, batches.whole.spec.config, time.monotonic()
-    lines: list[BatchRun] = []
-
-    def attempt(number: int) -> LakebedError | None:
-        lines.append(BatchRun(due.label, "success", due.reason, attempts=number))
-        return _attempt(batches, due, lines[-1])
 
     def pause(number: int, error: LakebedError) -> None:
         run.log.warning("batch %s failed (attempt %d): %s", due.label, number, error.what)
         batches.build.sleep(config.batch_retry_delay(number))
 
     retries = Retries(config.batch_retries, pause, hopeless=(FilesChanged,))
-    if error := until_done(attempt, retries):
+    while True:
+        line = BatchRun(due.label, "success", due.reason, attempts=retries.number)
+        error = _attempt(batches, due, line)
+        if not retries.again(error):
+            break
+    if error:
         batches.errors[due.label] = error
         run.log.error("batch %s failed: %s", due.label, error)
-        failed = failed_line(lines[-1], due, error)
+        failed = failed_line(line, due, error)
         batches.record = replace(batches.record, batches=(*batches.record.batches, failed))
     *done, last = batches.record.batches
     last = replace(last, seconds=round(time.monotonic() - began, 3))

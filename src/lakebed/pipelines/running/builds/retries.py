@@ -12,36 +12,32 @@ from lakebed.pipelines.running.steps.rebase import may_rebase
 REBASES = 50  # how often the files of a run follow others' appends; each time takes moments
 
 
-@dataclass(frozen=True)
+@dataclass
 class Retries:
-    """At once if what was read has been overtaken, after a `pause` if the error may pass, never
-    after errors that are `hopeless`.
+    """What is left of the attempts at a run or a batch: at once if what was read has been
+    overtaken, after a `pause` if the error may pass, none after errors that are `hopeless`.
     """
 
     times: int = 0
     pause: Callable[[int, LakebedError], None] = lambda *_: None
     rebuilds: int = REBUILDS
     hopeless: tuple[type[LakebedError], ...] = ()
+    number: int = 1  # of the attempt
+    _paused: int = 0
 
-
-def until_done(
-    attempt: Callable[[int], LakebedError | None], retries: Retries
-) -> LakebedError | None:
-    """Try until it succeeds, or the policy says that it is enough. `attempt` gets its number, and
-    says what went wrong; so does the answer.
-    """
-    rebuilds = repeated = 0
-    while True:
-        error = attempt(rebuilds + repeated + 1)
-        if error is None or isinstance(error, retries.hopeless):
-            return error
-        if error.overtaken and rebuilds < retries.rebuilds:
-            rebuilds += 1
-        elif error.retryable and repeated < retries.times:
-            repeated += 1
-            retries.pause(repeated, error)
+    def again(self, error: LakebedError | None) -> bool:
+        """Whether another attempt may help, after this one."""
+        if error is None or isinstance(error, self.hopeless):
+            return False
+        if error.overtaken and self.rebuilds:
+            self.rebuilds -= 1
+        elif error.retryable and self._paused < self.times:
+            self._paused += 1
+            self.pause(self._paused, error)
         else:
-            return error
+            return False
+        self.number += 1
+        return True
 
 
 def publish(runs: Sequence[ActiveRun], *, publication: str) -> None:
