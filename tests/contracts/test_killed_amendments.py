@@ -81,7 +81,15 @@ def prepared(bench: RealBench, what: str, number: int) -> Case:
     assert head
     bench.write(table, [2], branch="run_1")
     run_id = new_run_id()
-    file = ConsumedFile(table, ZoneName("shop", "orders"), "orders/2.csv", "e", 1, run_id)
+    file = ConsumedFile(
+        table,
+        ZoneName("shop", "orders"),
+        "orders/2.csv",
+        etag="e",
+        size=1,
+        run_id=run_id,
+        snapshot=bench.iceberg.load_table(table.parts).metadata.refs["run_1"].snapshot_id,
+    )
     records = PublicationRecords((), (file,))
     publish(bench.catalog, [PublishRequest(table, "run_1")], run_id=run_id, records=records)
     case = Case(bench, what, table, head.snapshot_id)
