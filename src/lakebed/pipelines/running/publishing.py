@@ -68,6 +68,10 @@ def publication_records(run: ActiveRun) -> PublicationRecords:
     )
     if run.context.pins.replaced:
         progress.record = with_batch(progress.record, run.context.pins.replaced, progress.due)
+    elif run.spec.zones and not run.spec.is_view and not progress.schema_change.at_publishing:
+        # noted here, too: a run that dies after this would be made again by the next one
+        schema = run.metadata(run.physical_table).schema
+        progress.record = replace(progress.record, left_schema=schema)
     contains = head.id if head else run.context.target.base(run.options.ref)
     consumed = tuple(replace(file, snapshot=contains) for file in taken(run))
     return PublicationRecords((progress.record,), consumed, types=learned(run))
