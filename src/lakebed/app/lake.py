@@ -87,7 +87,7 @@ class Lake(LakeUpkeep):
         """The processes that keep Spark running for this lake between commands."""
         from lakebed.app.spark.workers import Workers
 
-        return Workers(self._environment, lake=str(self.root))
+        return Workers(self.environment, lake=str(self.root))
 
     # -- manual changes
 

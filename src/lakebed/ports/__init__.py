@@ -47,7 +47,8 @@ from lakebed.ports.catalog.tables import (
     ViewMetadata,
 )
 from lakebed.ports.files.files import FileInfo, Files, StrayLink
-from lakebed.ports.rows.compute import Compute
+from lakebed.ports.lake import Clock, LakePorts, LatePorts, RequireOwner
+from lakebed.ports.rows.compute import Compute, ComputeSessions
 from lakebed.ports.rows.frames import Field, Frame
 from lakebed.ports.rows.landing_reader import (
     FileGroup,
@@ -149,6 +150,7 @@ __all__ = [
     "ChangeRecords",
     "ChangedFile",
     "Checksum",
+    "Clock",
     "Column",
     "ColumnAlias",
     "ColumnGroup",
@@ -156,6 +158,7 @@ __all__ = [
     "ColumnTypeChange",
     "Comparison",
     "Compute",
+    "ComputeSessions",
     "ConsumedFile",
     "DamagedFile",
     "DatabaseArchive",
@@ -181,7 +184,9 @@ __all__ = [
     "InputPin",
     "IsNull",
     "LakeIdentity",
+    "LakePorts",
     "LandingReader",
+    "LatePorts",
     "Lease",
     "Leases",
     "LentSpark",
@@ -218,6 +223,7 @@ __all__ = [
     "RelocatedTable",
     "RemoveRef",
     "RemoveSnapshots",
+    "RequireOwner",
     "RunRecord",
     "RunState",
     "RunSummary",

@@ -196,7 +196,7 @@ class _LayoutRun:
         self, step: CreateLayout | AddColumns | ClearLayout | RemoveBatches | BuildBatches
     ) -> LayoutDone:
         if hidden := self._hidden.get(step.name):
-            now = self.services.tables.leases.store_time()
+            now = self.services.tables.ports.leases.store_time()
             settle_times(self.services.catalog, hidden, now=now)
         match step:
             case CreateLayout(spec=spec, replaces=replaces):

@@ -28,19 +28,19 @@ class LayoutServices:
 
     @property
     def catalog(self) -> Catalog:
-        return self.tables.catalog
+        return self.tables.ports.catalog
 
     @property
     def files(self) -> Files:
-        return self.tables.placement.files
+        return self.tables.ports.files
 
     def holding(self, name: str, *, wait: float = 0.0) -> AbstractContextManager[HeldLease]:
         """A lease of this name for the length of a block."""
         return hold_lease(
-            self.tables.leases,
+            self.tables.ports.leases,
             name,
-            holder=f"{self.tables.holder} (layouts)",
-            limit=self.tables.placement.settings.lease.limit_seconds,
+            holder=f"{self.tables.ports.holder} (layouts)",
+            limit=self.tables.ports.settings.lease.limit_seconds,
             wait=LeaseWait(wait),
         )
 
@@ -73,7 +73,7 @@ class LayoutSession:
 @contextmanager
 def layout_session(services: LayoutServices) -> Iterator[LayoutSession]:
     """A session for the length of a block; its id is in every snapshot that it commits."""
-    session = LayoutSession(new_run_id(), services.tables.compute)
+    session = LayoutSession(new_run_id(), services.tables.ports.sessions.open)
     try:
         yield session
     finally:

@@ -12,10 +12,10 @@ def require_known_zones(refs: Iterable[ZoneRef], services: RunServices) -> None:
     """Raise for a zone that has no folder, not even an empty one, and from which no table has taken
     files.
     """
-    folders = lru_cache(services.placement.files.folders)  # once a namespace
+    folders = lru_cache(services.ports.files.folders)  # once a namespace
     for ref in refs:
         known = folders(f"{ref.zone.namespace}/landing")
-        if ref.zone.name not in known and not services.records.consumed(ref.zone):
+        if ref.zone.name not in known and not services.ports.records.consumed(ref.zone):
             raise BadPipeline(
                 f"there is no landing zone {ref.text!r}.",
                 where=ref.where,

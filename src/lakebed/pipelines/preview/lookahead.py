@@ -46,7 +46,7 @@ class Lookahead:
 
     @classmethod
     def of(cls, specs: Specs, services: RunServices, options: RunOptions) -> "Lookahead":
-        missing = specs.keys() - services.placement.catalog.pointers().keys()
+        missing = specs.keys() - services.ports.catalog.pointers().keys()
         return cls(
             specs, services, options, {table: UnpublishedInput(table, None) for table in missing}
         )

@@ -19,6 +19,8 @@ def changing(
     """
     services.placement.require_relocated(table)
     with services.lease(table, wait=wait) as held:
-        settle_publications(services.catalog)
-        settle_alters(services.catalog, services.records, services.leases, table=table)
+        settle_publications(services.ports.catalog)
+        settle_alters(
+            services.ports.catalog, services.ports.records, services.ports.leases, table=table
+        )
         yield held
