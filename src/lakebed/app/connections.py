@@ -116,13 +116,7 @@ class Connections:
     def _layout_services(self) -> "LayoutServices":
         from lakebed.derived.building.services import LayoutServices
 
-        declared = self._declarations.layouts
-        return LayoutServices(
-            self._table_services,
-            scans=lambda: self.stores.scans,
-            declared=declared,
-            watch=self.ports.sessions.watch,
-        )
+        return LayoutServices(self._table_services, self._declarations)
 
     def _requeue(
         self, files: "Sequence[ConsumedFile]", on_move: "Callable[[MovedFile], object]"
@@ -158,25 +152,15 @@ class Connections:
         """What one care works with; it remembers what it has read."""
         from lakebed.app.care import care_services
 
-        runs = self._run_services
-        return care_services(
-            self.root,
-            self.settings,
-            self.stores,
-            runs,
-            self.environment,
-            watch=self.ports.sessions.watch,
-            layouts=self._layouts,
-        )
+        return care_services(self._run_services, self.environment)
 
     @cached_property
     def queries(self) -> "Queries":
         """Plans and runs SQL over the lake's tables."""
         from lakebed.app.queries import LakeEngines, open_queries
 
-        places = (self.stores, self.root, self.settings, self.environment)
-        engines = LakeEngines(*places, compute=self.ports.sessions.open, spark=lambda: self.spark)
-        return open_queries(self.stores, self.settings, self.query_log, engines)
+        engines = LakeEngines(self.ports, self.environment, spark=lambda: self.spark)
+        return open_queries(self.ports, self.query_log, engines)
 
     @cached_property
     def query_log(self) -> "QueryLog":

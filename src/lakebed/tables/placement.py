@@ -57,11 +57,8 @@ class TablePlacement:
 
     def temporary_location(self, table: TableName) -> str | None:
         """The location of a hidden table that is removed after the run."""
-        return (
-            None
-            if isinstance(self.ports.settings.catalog, RestCatalog)
-            else self.ports.root.at(table.folder)
-        )
+        is_rest = isinstance(self.ports.settings.catalog, RestCatalog)
+        return None if is_rest else self.ports.root.at(table.folder)
 
     def temporary_properties(self, *, bounds_of: str | None = None) -> Mapping[str, str]:
         """How the files of such a table are written: fast, because they are read twice and then

@@ -95,14 +95,10 @@ class TableServices:
         self, table: TableName, *, holder: str | None = None, wait: float = 0.0
     ) -> AbstractContextManager[HeldLease]:
         """The lease under which a table is changed, for the length of a block."""
-        limit = self.ports.settings.lease.limit_seconds
-        return hold_lease(
-            self.ports.leases,
-            str(table),
-            holder=holder or self.ports.holder,
-            limit=limit,
-            wait=LeaseWait(wait),
-        )
+        ports, patience = self.ports, LeaseWait(wait)
+        limit = ports.settings.lease.limit_seconds
+        holder = holder or ports.holder
+        return hold_lease(ports.leases, str(table), holder=holder, limit=limit, wait=patience)
 
     def protect_points(
         self, table: TableName, metadata: TableMetadata, *points: Snapshot

@@ -160,13 +160,10 @@ def save_draft(table: TableName, contents: Contents, services: RunServices) -> t
 
 def save_drafts(drafts: Mapping[TableName, Contents], services: RunServices) -> None:
     """Save several drafts, except those saved within the last hour."""
-    recent = services.ports.now() - _RECENT
+    ports = services.ports
+    recent = ports.now() - _RECENT
     known = (
-        {
-            (draft.table, draft.digest)
-            for draft in services.ports.releases.drafts()
-            if draft.at > recent
-        }
+        {(draft.table, draft.digest) for draft in ports.releases.drafts() if draft.at > recent}
         if drafts
         else set()
     )

@@ -89,10 +89,8 @@ def last_stored(table: TableName, services: RunServices) -> StoredFiles:
     if table in draft_tables(services.ports.files):
         next = f"Choose one: lakebed pipeline drafts {table}, lakebed pipeline releases {table}"
         raise UsageError("its draft exists; say what to restore.", where=str(table), next=next)
-    drafts, versions = (
-        services.ports.releases.drafts(table),
-        services.ports.releases.versions(table),
-    )
+    releases = services.ports.releases
+    drafts, versions = releases.drafts(table), releases.versions(table)
     return _of_draft(drafts[0]) if drafts else _of_release(versions[0])
 
 

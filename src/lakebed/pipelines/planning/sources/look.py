@@ -95,9 +95,9 @@ def _gaps(
 ) -> tuple[Gap, ...]:
     if pointer is None or metadata is None:
         return ()
-    head, ports = metadata.head(ref), services.ports
+    head = metadata.head(ref)
     at = head.id if head else None
-    return table_gaps(lambda: ports.scans, ports.records, pointer, metadata, states, at=at)
+    return table_gaps(services.ports, pointer, metadata, states, at=at)
 
 
 def _require_others_files(source: BatchSource, lake: str | None) -> None:
