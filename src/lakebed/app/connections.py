@@ -8,7 +8,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from lakebed.app.declarations import Declarations
+from lakebed.app.declarations import LakeDeclarations
 from lakebed.app.spark.ahead import jvm_ahead
 from lakebed.app.spark.sessions import SparkSessions
 from lakebed.app.stores import Stores, open_stores
@@ -110,8 +110,8 @@ class Connections:
         )
 
     @property
-    def _declarations(self) -> Declarations:
-        return Declarations(lambda: self._run_services)
+    def _declarations(self) -> LakeDeclarations:
+        return LakeDeclarations(lambda: self._run_services)
 
     def _layout_services(self) -> "LayoutServices":
         from lakebed.derived.building.services import LayoutServices

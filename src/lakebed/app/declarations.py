@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Declarations:
+class LakeDeclarations:
     """The `TableDeclarations` and `LayoutDeclarations` of a lake. Drafts are read at every call."""
 
     services: "Callable[[], RunServices]"
