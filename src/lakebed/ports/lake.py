@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from lakebed.ports.catalog.catalog import Catalog
 from lakebed.ports.files.files import Files
@@ -15,7 +15,9 @@ from lakebed.ports.state.records import Records
 from lakebed.ports.state.releases import Releases
 from lakebed.ports.upkeep.reach import ReachableFiles
 from lakebed.ports.upkeep.snapshot_writer import SnapshotWriter
-from lakebed.settings import Root, Settings
+
+if TYPE_CHECKING:  # values of ports alone, as on executors, must not load settings
+    from lakebed.settings import Root, Settings
 
 
 class LatePorts(Protocol):
@@ -60,8 +62,8 @@ class LakePorts:
     is in that room's own services.
     """
 
-    root: Root
-    settings: Settings
+    root: "Root"
+    settings: "Settings"
     files: Files
     catalog: Catalog
     leases: Leases
