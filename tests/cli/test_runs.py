@@ -1,10 +1,12 @@
 """What ran, at the keyboard: the list, and one run."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, get_args, get_origin
 
 import pytest
 
@@ -265,21 +267,28 @@ def test_a_change_by_hand_does_not_make_retry_forget_the_build_that_failed(
     ]
 
 
-NOT_DEFAULT = RunRequest(
-    *("+gold.total", "silver.orders"),
-    exclude=["tag:slow"],
-    full_refresh=True,
-    batches=["year=2020"],
-    force=True,
-    repair_gaps=True,
-    fail_fast=True,
-    threads=4,
-    vars={"n": [1, {"a": None}]},
-    together=True,
-    wait=7.5,
-)
 BACKFILL = RunRequest(start=1, end=9, chunk=2, fail_fast=True)
+RANGE = {"start", "end", "chunk"}
 CHOSEN = {"select", "exclude", "released"}  # by what failed, and how
+OF_TYPE: dict[Any, Any] = {
+    bool: True,
+    int: 4,
+    float: 7.5,
+    tuple: ("year=2020",),
+    Mapping: {"n": [1, {"a": None}]},
+}
+
+
+def not_default(name: str) -> Any:
+    """A value of an option, by its type."""
+    kind = RunRequest.model_fields[name].annotation
+    kinds = get_args(kind) if isinstance(kind, UnionType) else (kind,)
+    return next(OF_TYPE[found] for each in kinds if (found := get_origin(each) or each) in OF_TYPE)
+
+
+NOT_DEFAULT = RunRequest(
+    **{name: not_default(name) for name in RunRequest.model_fields.keys() - RANGE - {"released"}}
+)
 
 
 def test_retries_are_tested_with_every_option() -> None:
