@@ -1,6 +1,6 @@
 """`care` wired to the lake's stores, pipelines, zones and releases."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from functools import partial
@@ -22,6 +22,7 @@ from lakebed.pipelines.releases import fetch_content, reap_releases
 from lakebed.pipelines.running.heal import heal
 from lakebed.ports import Files, Lease
 from lakebed.settings import DATA, IN_BUCKET, Root, Settings, logs_folder, staging_place
+from lakebed.tables.ownership import OwnedFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,8 +63,8 @@ def care_services(
         own_care=lambda: read_all_own_care(_configs(stores)),
         zones=lambda: tuple(_zones(stores)),
         reap=partial(_reap, stores, settings),
-        logs=_log_places(root, settings, environment),
-        staging=_staging_places(root, settings, environment),
+        logs=_owned(_log_places(root, settings, environment), stores, settings),
+        staging=_owned(_staging_places(root, settings, environment), stores, settings),
         layouts=layouts,
         scans=lambda: stores.scans,
         watch=watch,
@@ -127,21 +128,27 @@ def _reap(stores: Stores, settings: Settings, now: datetime, dry_run: bool) -> R
     )
 
 
-def _log_places(root: Root, settings: Settings, environment: Mapping[str, str]) -> dict[str, Files]:
-    places = [str(logs_folder(settings, root, environment))]
+def _owned(places: Iterable[str], stores: Stores, settings: Settings) -> dict[str, Files]:
+    """The files of these places, removed only while the lake is the database's: a copy of it may
+    mean the same places.
+    """
+    roots = {place: Root(place if "://" in place else f"file://{place}") for place in places}
+    return {
+        place: OwnedFiles(open_files(at, settings.files), stores.ownership)
+        for place, at in roots.items()
+    }
+
+
+def _log_places(root: Root, settings: Settings, environment: Mapping[str, str]) -> Iterator[str]:
+    yield str(logs_folder(settings, root, environment))
     if settings.places.logs == IN_BUCKET:
-        places.append(root.at(f"{DATA}/logs"))
-    return {place: _open(place, settings) for place in places}
+        yield root.at(f"{DATA}/logs")
 
 
 def _staging_places(
     root: Root, settings: Settings, environment: Mapping[str, str]
-) -> dict[str, Files]:
-    places = [str(scratch_folder(root, environment)), staging_place(settings, root, environment)]
+) -> Iterator[str]:
+    yield str(scratch_folder(root, environment))
+    yield staging_place(settings, root, environment)
     if root.is_bucket:  # frames go through the bucket, wherever payloads wait
-        places.append(root.at(f"{DATA}/staging"))
-    return {place: _open(place, settings) for place in dict.fromkeys(places)}
-
-
-def _open(place: str, settings: Settings) -> Files:
-    return open_files(Root(place if "://" in place else f"file://{place}"), settings.files)
+        yield root.at(f"{DATA}/staging")
