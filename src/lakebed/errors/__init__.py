@@ -22,6 +22,7 @@
     │   ├── CatalogFull
     │   └── FilesUnreachable
     ├── CatalogRefused          the catalog's database denies access: the role lacks a privilege
+    ├── CatalogLoginRefused     the catalog's server refuses access: password, database …
     ├── FilesRefused            the file store denies the request: access, space, no such bucket
     ├── UnsafeStore             a store without a guarantee that Lakebed relies on
     ├── FileMissing             a file that should be there is not
@@ -103,6 +104,7 @@ from lakebed.errors.runs import (
 )
 from lakebed.errors.stores import (
     CatalogFull,
+    CatalogLoginRefused,
     CatalogRefused,
     CatalogUnreachable,
     FileExists,
@@ -110,6 +112,7 @@ from lakebed.errors.stores import (
     FileReplaced,
     FilesRefused,
     FilesUnreachable,
+    LoginFault,
     MissingExtra,
     MissingJars,
     MissingJava,
@@ -166,6 +169,7 @@ __all__ = [
     "BadSettings",
     "BadText",
     "CatalogFull",
+    "CatalogLoginRefused",
     "CatalogRefused",
     "CatalogUnreachable",
     "ClockAhead",
@@ -191,6 +195,7 @@ __all__ = [
     "LeaseHeld",
     "LeaseLost",
     "LinkRefused",
+    "LoginFault",
     "MissingExtra",
     "MissingJars",
     "MissingJava",

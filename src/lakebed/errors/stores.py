@@ -1,6 +1,7 @@
 """Something is not installed, or a store does not do what it should."""
 
 from collections.abc import Iterable
+from typing import Literal
 
 from lakebed.errors.base import LakebedError
 
@@ -128,6 +129,32 @@ class CatalogRefused(LakebedError):
             f'GRANT USAGE, CREATE ON SCHEMA public TO "{role}"; '
             f'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "{role}"; '
             f'GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO "{role}";',
+        )
+
+
+LoginFault = Literal["login", "host", "database", "encryption", "credential", "trust"]
+_CORRECTIONS: dict[LoginFault, str] = {
+    "login": "Correct LAKEBED_CATALOG_USER and LAKEBED_CATALOG_PASSWORD",
+    "host": "Let the server's pg_hba.conf admit this machine, user and database",
+    "database": (
+        "Correct the database in LAKEBED_CATALOG_URL, create it, or let its owner GRANT CONNECT on"
+        " it"
+    ),
+    "encryption": "Correct sslmode, sslrootcert and sslcert in LAKEBED_CATALOG_URL",
+    "credential": "Correct LAKEBED_CATALOG_CREDENTIAL, or give its owner the privilege",
+    "trust": "Let this machine trust the server's certificate (REQUESTS_CA_BUNDLE)",
+}
+
+
+class CatalogLoginRefused(LakebedError):
+    """The catalog's server refuses access: user, password, database or certificate are wrong."""
+
+    def __init__(self, catalog: str, why: str, *, fault: LoginFault) -> None:
+        self.catalog, self.fault = catalog, fault
+        super().__init__(
+            f"the catalog's server refuses access: {why}",
+            where=catalog,
+            next=f"{_CORRECTIONS[fault]}, then: lakebed doctor",
         )
 
 

@@ -13,12 +13,12 @@ from sqlalchemy import Connection, Engine, event, text
 from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
 from sqlalchemy.sql.expression import ColumnElement
 
+from lakebed.engines.catalog_answers import as_catalog_error
 from lakebed.engines.database.schema import NEWEST, migrate, version_of
 from lakebed.engines.limits import libpq_limits, silence_limit
 from lakebed.errors import (
     CatalogFull,
     CatalogRefused,
-    CatalogUnreachable,
     DamagedDatabase,
     MissingExtra,
 )
@@ -132,12 +132,9 @@ class Database:
         try:
             yield
         except OperationalError as error:
-            full = getattr(error.orig, "sqlstate", None) == _DISK_FULL or "disk is full" in _short(
-                error
-            )
-            raise (CatalogFull if full else CatalogUnreachable)(
-                self.where, _short(error)
-            ) from error
+            if getattr(error.orig, "sqlstate", None) == _DISK_FULL:
+                raise CatalogFull(self.where, _short(error)) from error
+            raise as_catalog_error(self.where, _short(error)) from error
         except DatabaseError as error:
             if self.is_sqlite and any(sign in _short(error) for sign in _DAMAGED):
                 raise DamagedDatabase(self.where, _short(error)) from error
