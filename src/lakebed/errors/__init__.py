@@ -22,6 +22,7 @@
     │   ├── CatalogFull
     │   └── FilesUnreachable
     ├── CatalogRefused          the catalog's database denies access: the role lacks a privilege
+    ├── CatalogReadOnly         the catalog's database cannot be written to
     ├── CatalogLoginRefused     the catalog's server refuses access: password, database …
     ├── FilesRefused            the file store denies the request: access, space, no such bucket
     ├── UnsafeStore             a store without a guarantee that Lakebed relies on
@@ -105,6 +106,7 @@ from lakebed.errors.runs import (
 from lakebed.errors.stores import (
     CatalogFull,
     CatalogLoginRefused,
+    CatalogReadOnly,
     CatalogRefused,
     CatalogUnreachable,
     FileExists,
@@ -170,6 +172,7 @@ __all__ = [
     "BadText",
     "CatalogFull",
     "CatalogLoginRefused",
+    "CatalogReadOnly",
     "CatalogRefused",
     "CatalogUnreachable",
     "ClockAhead",

@@ -103,6 +103,21 @@ class CatalogFull(Unavailable):
         )
 
 
+class CatalogReadOnly(LakebedError):
+    """The catalog's database cannot be written to."""
+
+    def __init__(self, catalog: str, why: str) -> None:
+        self.catalog = catalog
+        super().__init__(
+            f"the catalog cannot be written to: {why}",
+            where=catalog,
+            next=(
+                "Let this user write to the file and its folder, or use a server and a role that"
+                " accept writes."
+            ),
+        )
+
+
 class FilesUnreachable(Unavailable):
     """The file store does not respond."""
 
@@ -158,15 +173,26 @@ class CatalogLoginRefused(LakebedError):
         )
 
 
+_FREE_SPACE = "Free space on that disk, then run the command again."
+_ALLOW = "Let this user write there, or name another folder."
+_BY_SIGN = {  # as the operating system words it
+    "No space left": _FREE_SPACE,
+    "Disk quota": _FREE_SPACE,
+    "Read-only file system": _ALLOW,
+    "Permission denied": _ALLOW,
+}
+
+
 class FilesRefused(LakebedError):
     """The file store denies the request: no access, no space, no such bucket."""
 
     def __init__(self, store: str, why: str) -> None:
         self.store = store
+        advice = (text for sign, text in _BY_SIGN.items() if sign in why)
         super().__init__(
             f"the file store denied the request: {why}",
             where=store,
-            next="Check access, free space and LAKEBED_FILES_*, then: lakebed doctor",
+            next=next(advice, "Check access, free space and LAKEBED_FILES_*, then: lakebed doctor"),
         )
 
 
