@@ -46,6 +46,7 @@ from lakebed.ports.catalog.tables import (
     TableMetadata,
     ViewMetadata,
 )
+from lakebed.ports.files.file_paths import odd_path
 from lakebed.ports.files.files import FileInfo, Files, StrayLink
 from lakebed.ports.rows.compute import Compute
 from lakebed.ports.rows.frames import Field, Frame
@@ -245,4 +246,5 @@ __all__ = [
     "ViewMetadata",
     "WarmSpark",
     "ZoneTypes",
+    "odd_path",
 ]
