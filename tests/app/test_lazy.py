@@ -253,8 +253,12 @@ def test_a_reader_of_a_former_state_protects_it_until_its_last_row(shop: Shop) -
     left = table.to_arrow_batches(rows=50)
     left.read_next_batch()
     relation = table.to_duckdb()
-    assert len(holds()) == 2
+    few = relation.limit(3)
     del left, relation
+    gc.collect()
+    assert len(holds()) == 1
+    assert len(few.fetchall()) == 3
+    del few
     gc.collect()
     assert not holds()
 
