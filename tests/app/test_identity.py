@@ -125,6 +125,25 @@ def test_a_copied_folder_is_read_and_written_only_once_it_is_a_lake_of_its_own(
     land(kept.lake)
 
 
+def test_care_removes_old_staged_files_and_logs_only_of_a_lake_that_its_database_owns(
+    kept: Kept, tmp_path: Path
+) -> None:
+    run = f"{1:032x}"  # of long ago
+    old = [f".data/staging/{run}/a.csv", f".data/logs/runs/{run}.log"]
+    for path in old:
+        kept.lake.stores.files.write(path, b"old")
+        os.utime(kept.lake.root.folder / path, (0, 0))
+    kept.lake.close()
+    kept.bench.close()
+    shutil.copytree(kept.lake.root.folder, tmp_path / "copy")
+    with lakebed.open(tmp_path / "copy", environment={}) as copy:
+        assert not copy.care().ok
+        assert [path for path in old if (tmp_path / "copy" / path).exists()] == old
+        copy.relocate()
+        assert copy.care().ok
+    assert not [path for path in old if (tmp_path / "copy" / path).exists()]
+
+
 def test_a_moved_folder_keeps_its_id_if_that_is_said(kept: Kept, tmp_path: Path) -> None:
     table = kept.table()
     kept.tag(table, "first")

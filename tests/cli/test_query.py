@@ -120,6 +120,25 @@ def test_json(folder: str, option: list[str]) -> None:
 
 
 @pytest.mark.parametrize("option", ["json", "ndjson"])
+def test_columns_of_the_same_name_are_all_there(folder: str, option: str) -> None:
+    sql = 'SELECT 1 AS a, 2 AS a, 3 AS "a (2)", 4 AS A'
+    done = lakebed(folder, "query", sql, "--format", option)
+    (row,) = json.loads(done.stdout) if option == "json" else [json.loads(done.stdout)]
+    assert row == {"a": 1, "a (2)": 2, "a (2) (2)": 3, "A": 4}
+
+
+def test_csv_tells_null_from_an_empty_text_if_asked(folder: str, tmp_path: Path) -> None:
+    sql, null = "SELECT NULL AS a, '' AS b, 'x' AS c", ["--null", r"\N"]
+    done = lakebed(folder, "query", sql, "--format", "csv", *null)
+    assert done.stdout == "a,b,c\n\\N,,x\n"
+    file = tmp_path / "out.csv"
+    assert lakebed(folder, "query", sql, "-o", str(file), *null).exit_code == 0
+    assert file.read_text() == done.stdout
+    refused = lakebed(folder, "query", sql, "--json", *null)
+    assert (refused.exit_code, "--null is for CSV" in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("option", ["json", "ndjson"])
 def test_no_digit_of_a_large_integer_is_lost_in_javascript(folder: str, option: str) -> None:
     """Its numbers are floats: 9007199254740993 would become …992."""
     numbers = "9007199254740991 AS exact, 9007199254740993 AS above, -9007199254740992 AS below"

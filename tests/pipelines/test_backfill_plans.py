@@ -168,13 +168,15 @@ def test_a_dry_run_shows_the_chunks_and_touches_nothing(drafts: TestLake) -> Non
     assert [step["does"] for step in plan["steps"][:2]] == [
         f"batch {label}" for label in plan["backfill"]["due"]
     ]
-    assert [step["step"] for step in plan["each"]] == [
-        "Calculate",
-        "Stage",
-        "CreateHidden",
-        "Write",
-        "DropStage",
-        "Publish",
+    first, others = plan["each"]
+    assert (first["first"], first["batches"], others["batches"]) == (
+        plan["backfill"]["due"][0],
+        1,
+        1,
+    )
+    assert [[step["step"] for step in alike["steps"]] for alike in (first, others)] == [
+        ["Calculate", "Stage", "CreateHidden", "Write", "DropStage", "Publish"],
+        ["Calculate", "Stage", "PrepareSchema", "OpenBranch", "Write", "DropStage", "Publish"],
     ]
     assert drafts.files() == before
     assert drafts.lake.stores.records.runs(limit=1) == ()

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from lakebed.pipelines import RunListener
-from lakebed.pipelines.planning.plan import REBUILDS
+from lakebed.pipelines.planning.otherwise import REBUILDS
 from lakebed.pipelines.planning.steps import (
     OpenBranch,
     PrepareSchema,

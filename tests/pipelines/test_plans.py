@@ -14,10 +14,11 @@ from lakebed.batches.finding import FoundBatches
 from lakebed.batches.state import BatchStates
 from lakebed.pipelines.definition.load import read_pipeline
 from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.planning.batch_plan import plan_batches
 from lakebed.pipelines.planning.compile import TemplateContext
 from lakebed.pipelines.planning.otherwise import conditional_steps
 from lakebed.pipelines.planning.pins import Pins, TargetTable, Undone, ZoneKey, ZonePin
-from lakebed.pipelines.planning.plan import RunPlan, plan_batches, plan_run
+from lakebed.pipelines.planning.plan import RunPlan, plan_run
 from lakebed.pipelines.planning.plan_text import condition_text, step_text
 from lakebed.pipelines.planning.sources.look import SourceLook
 from lakebed.pipelines.planning.steps import (
@@ -73,15 +74,12 @@ def test_batches_are_steps_and_layouts_and_care_come_after_them() -> None:
         BuildLayouts(TABLE, ("by_day",)),
         TakeCare(TABLE),
     )
-    kinds = [step.kind for step in plan.each]
-    assert kinds == [
-        "ReadBatch",
-        "PrepareSchema",
-        "EvolveLayout",
-        "OpenBranch",
-        "Write",
-        "Publish",
-    ]
+    arranging, further = plan.each
+    assert (arranging.first, arranging.count) == ("year=2020", 1)
+    assert (further.first, further.count) == ("year=2021", 1)
+    kinds = [step.kind for step in further.steps]
+    assert kinds == ["ReadBatch", "PrepareSchema", "OpenBranch", "Write", "Publish"]
+    assert [step.kind for step in arranging.steps] == [*kinds[:2], "EvolveLayout", *kinds[2:]]
     assert conditions(plan.otherwise) == [
         "if a file is not as it seems",
         "if others have changed meanwhile what was read",

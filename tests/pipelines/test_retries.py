@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from lakebed.errors import Diverged, FilesChanged, LakebedError, Unavailable, UsageError
-from lakebed.pipelines.planning.plan import REBUILDS
+from lakebed.names import TableName
+from lakebed.pipelines.planning.steps import StartOver, TryAgain
 from lakebed.pipelines.running.builds.retries import Retries
 
 OVERTAKEN = Diverged("a", "main", "run_1")
@@ -28,15 +29,15 @@ def tried(
 @pytest.mark.parametrize(
     ("errors", "retries", "attempts", "error"),
     [
-        ([None], Retries(), 1, None),
-        ([OVERTAKEN, None], Retries(), 2, None),
-        ([OVERTAKEN], Retries(), REBUILDS + 1, OVERTAKEN),
-        ([OVERTAKEN], Retries(rebuilds=0), 1, OVERTAKEN),
-        ([PASSING], Retries(), 1, PASSING),
-        ([PASSING], Retries(times=2), 3, PASSING),
-        ([FINAL], Retries(times=2), 1, FINAL),
-        ([OVERTAKEN, PASSING, OVERTAKEN, None], Retries(times=1), 4, None),
-        ([CHANGED], Retries(times=2, hopeless=(FilesChanged,)), 1, CHANGED),
+        ([None], Retries(3, 0), 1, None),
+        ([OVERTAKEN, None], Retries(3, 0), 2, None),
+        ([OVERTAKEN], Retries(3, 0), 4, OVERTAKEN),
+        ([OVERTAKEN], Retries(0, 0), 1, OVERTAKEN),
+        ([PASSING], Retries(3, 0), 1, PASSING),
+        ([PASSING], Retries(3, 2), 3, PASSING),
+        ([FINAL], Retries(3, 2), 1, FINAL),
+        ([OVERTAKEN, PASSING, OVERTAKEN, None], Retries(3, 1), 4, None),
+        ([CHANGED], Retries(3, 2, hopeless=(FilesChanged,)), 1, CHANGED),
     ],
 )
 def test_what_was_overtaken_is_repeated_at_once_and_what_may_pass_as_often_as_is_said(
@@ -50,6 +51,15 @@ def test_what_was_overtaken_is_repeated_at_once_and_what_may_pass_as_often_as_is
 
 def test_only_what_may_pass_is_waited_for() -> None:
     waits: list[tuple[int, LakebedError]] = []
-    retries = Retries(times=2, pause=lambda number, error: waits.append((number, error)))
+    retries = Retries(3, 2, pause=lambda number, error: waits.append((number, error)))
     assert tried([OVERTAKEN, PASSING, PASSING, None], retries) == (4, None)
     assert waits == [(1, PASSING), (2, PASSING)]
+
+
+def test_a_run_is_repeated_as_often_as_the_steps_of_its_plan_say() -> None:
+    table = TableName("shop", "silver", "orders")
+    steps = (StartOver(table, 1), TryAgain(table, 2))
+    for shown, attempts in ((steps, 4), (steps[:1], 2), (steps[1:], 3), ((), 1)):
+        overtaken = [OVERTAKEN] if steps[0] in shown else []
+        retries = Retries.of(shown, pause=lambda *_: None)
+        assert tried([*overtaken, PASSING], retries) == (attempts, PASSING)

@@ -281,9 +281,10 @@ def test_a_plan_shows_batches_sizes_and_warnings(
     assert "2 of 2 batches are due" in shown.output
     assert "batch year=2020 (new): 1,001 files, 2.0 kB" in shown.output
     assert (
-        "the first batch, which makes the table:\n     1. read 1001 files of batch year=2020\n"
+        "batch year=2020, which makes the table:\n     1. read 1001 files of batch year=2020\n"
         in shown.output
     )
+    assert "batch year=2021:\n     1. read 1 file of batch year=2021\n" in shown.output
     assert (
         "  1. rewrite small files and expire old snapshots, as far as that is due" in shown.output
     )

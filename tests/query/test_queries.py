@@ -19,7 +19,7 @@ from lakebed.names import TableName
 from lakebed.query.planning.explain import predicate_text
 from lakebed.query.planning.spark_sql import plan_spark_query
 from lakebed.query.results.result import QueryResult
-from lakebed.requests import QueryRequest
+from lakebed.requests import Engine, QueryRequest
 from tests.support.benches import ids
 from tests.support.lakes.query_lakes import add_table, bench_of, make_lake
 from tests.support.tables import snapshots_of
@@ -248,6 +248,7 @@ def test_query_table_never_answers_from_what_another_query_read_of_a_table(
         ("COPY orders TO 'x.csv'", "COPY is not a query", "pipelines"),
         ("SET memory_limit = '1GB'", "SET is not a query", "pipelines"),
         ("ATTACH 'x.db'", "ATTACH is not a query", "pipelines"),
+        ("SELECT '\ud83d' FROM orders", r"'\\ud83d' is half a character", "the whole character"),
         ("SELECT 'x'::INT FROM orders", "Could not convert string 'x'", "TRY_CAST"),
     ],
 )
@@ -255,6 +256,12 @@ def test_errors_say_what_where_and_what_next(lake: Lake, sql: str, what: str, ad
     with pytest.raises(BadQuery, match=what) as refused:
         lake.query(sql).fetchall()
     assert advice in refused.value.next
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "spark"])
+def test_a_parameter_that_is_half_a_character_is_refused(lake: Lake, engine: Engine) -> None:
+    with pytest.raises(BadQuery, match=r"'\\udcff' is half a character"):
+        lake.query("FROM orders WHERE country = ?", parameters=["\udcff"], engine=engine)
 
 
 def test_unknown_tables_have_near_names(lake: Lake) -> None:

@@ -2,6 +2,7 @@
 are read.
 """
 
+import gc
 from collections.abc import Iterator
 
 import polars as pl
@@ -59,6 +60,27 @@ def test_rows_are_fetched_one_by_one_and_then_the_rest_as_duckdb_users_expect(
     assert source.fetchall() == ROWS
     assert [source.fetchone() for _ in range(5)] == [*ROWS, None, None]
     assert source.fetchall() == []
+
+
+CHAINS = {
+    "limit": lambda relation: relation.limit(3),
+    "filter": lambda relation: relation.filter("id >= 0"),
+    "order": lambda relation: relation.order("id"),
+    "project": lambda relation: relation.project("id"),
+    "query": lambda relation: relation.query("words", "FROM words"),
+    "aggregate": lambda relation: relation.aggregate("id", "id"),
+    "join": lambda relation: relation.set_alias("a").join(relation.set_alias("b"), "id"),
+    "several": lambda relation: relation.filter("id < 9").limit(3).project("id").order("id"),
+}
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+def test_a_relation_made_from_a_relation_keeps_the_connection_of_the_first(
+    source: QueryResult | LazyTable, chain: str
+) -> None:
+    relation = CHAINS[chain](source.to_duckdb())
+    gc.collect()
+    assert sorted(row[0] for row in relation.fetchall()) == [0, 1, 2]
 
 
 def test_a_notebook_shows_columns_and_escaped_rows_and_leaves_the_result_unread(lake: Lake) -> None:

@@ -100,6 +100,7 @@ def test_what_cannot_be_said_is_left_to_the_engine(
         "EXISTS (SELECT 1 FROM read_csv('/etc/passwd'))",
         "id = 1) --",
         "id = 1 /*",
+        "country = '\ud83d'",
     ],
 )
 def test_what_is_no_condition_on_one_table_is_refused(text: str, parse: Any) -> None:

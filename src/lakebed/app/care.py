@@ -1,6 +1,6 @@
 """`care` wired to the lake's stores, pipelines, zones and releases."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -20,20 +20,23 @@ from lakebed.pipelines.definition.load import list_folders
 from lakebed.pipelines.releases import fetch_content, reap_releases
 from lakebed.pipelines.running.heal import heal
 from lakebed.ports import Files, LakePorts, Lease
-from lakebed.settings import DATA, IN_BUCKET, Root, Settings, TableCare, logs_folder, staging_place
+from lakebed.settings import DATA, IN_BUCKET, Root, TableCare, logs_folder, staging_place
+from lakebed.tables.ownership import OwnedFiles, Ownership
 
 CONFIG = "config.yaml"
 
 
-def care_services(runs: RunServices, environment: Mapping[str, str]) -> CareServices:
+def care_services(
+    runs: RunServices, ownership: Ownership, environment: Mapping[str, str]
+) -> CareServices:
     """What one care of this lake works with."""
     ports = runs.ports
     return CareServices(
         ports=ports,
         observer=LakeObserver(ports),
         rooms=LakeRooms(runs),
-        logs=_log_places(ports, environment),
-        staging=_staging_places(ports, environment),
+        logs=_owned(_log_places(ports, environment), ports, ownership),
+        staging=_owned(_staging_places(ports, environment), ports, ownership),
     )
 
 
@@ -118,20 +121,26 @@ def _reap(ports: LakePorts, now: datetime, *, dry_run: bool) -> Reaping:
     )
 
 
-def _log_places(ports: LakePorts, environment: Mapping[str, str]) -> dict[str, Files]:
-    places = [str(logs_folder(ports.settings, ports.root, environment))]
+def _owned(places: Iterable[str], ports: LakePorts, ownership: Ownership) -> dict[str, Files]:
+    """The files of these places, removed only while the lake is the database's: a copy of it may
+    mean the same places.
+    """
+    roots = {place: Root(place if "://" in place else f"file://{place}") for place in places}
+    return {
+        place: OwnedFiles(open_files(at, ports.settings.files), ownership)
+        for place, at in roots.items()
+    }
+
+
+def _log_places(ports: LakePorts, environment: Mapping[str, str]) -> Iterator[str]:
+    yield str(logs_folder(ports.settings, ports.root, environment))
     if ports.settings.places.logs == IN_BUCKET:
-        places.append(ports.root.at(f"{DATA}/logs"))
-    return {place: _open(place, ports.settings) for place in places}
+        yield ports.root.at(f"{DATA}/logs")
 
 
-def _staging_places(ports: LakePorts, environment: Mapping[str, str]) -> dict[str, Files]:
-    root, settings = ports.root, ports.settings
-    places = [str(scratch_folder(root, environment)), staging_place(settings, root, environment)]
+def _staging_places(ports: LakePorts, environment: Mapping[str, str]) -> Iterator[str]:
+    root = ports.root
+    yield str(scratch_folder(root, environment))
+    yield staging_place(ports.settings, root, environment)
     if root.is_bucket:  # frames go through the bucket, wherever payloads wait
-        places.append(root.at(f"{DATA}/staging"))
-    return {place: _open(place, settings) for place in dict.fromkeys(places)}
-
-
-def _open(place: str, settings: Settings) -> Files:
-    return open_files(Root(place if "://" in place else f"file://{place}"), settings.files)
+        yield root.at(f"{DATA}/staging")

@@ -152,7 +152,7 @@ class Connections:
         """What one care works with; it remembers what it has read."""
         from lakebed.app.care import care_services
 
-        return care_services(self._run_services, self.environment)
+        return care_services(self._run_services, self.stores.ownership, self.environment)
 
     @cached_property
     def queries(self) -> "Queries":

@@ -29,6 +29,12 @@ FormatOption = Annotated[
 OutputOption = Annotated[
     str | None, typer.Option("-o", "--output", metavar="FILE", help="Write to a file.")
 ]
+NullOption = Annotated[
+    str | None,
+    typer.Option(
+        "--null", metavar="TEXT", help="What stands for NULL in CSV. Default: an empty text."
+    ),
+]
 SqlArgument = Annotated[
     str,
     typer.Argument(
@@ -51,13 +57,17 @@ lakebed query 'SELECT * FROM orders$snapshots'
 """
 
 
-@takes(QueryRequest, after={"format": "limit", "output": "format", "explain": "namespace"})
+_PLACES = {"format": "limit", "output": "format", "null": "output", "explain": "namespace"}
+
+
+@takes(QueryRequest, after=_PLACES)
 def query(
     screen: Screen,
     sql: SqlArgument,
     options: QueryKeywords,
     format: FormatOption = None,
     output: OutputOption = None,
+    null: NullOption = None,
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Show which files would be read, and why; read nothing."),
@@ -69,7 +79,7 @@ def query(
         show_explained(screen, screen.lake.explain(request))
         return
     with screen.lake.query(request, route="cli") as result:
-        hand_over(screen, result, format, output, limit=request.limit)
+        hand_over(screen, result, format, output, null=null, limit=request.limit)
         if request.profile:
             _profile(screen, result)
 
@@ -80,19 +90,27 @@ def sql_text(given: str) -> str:
 
 
 def hand_over(
-    screen: Screen, result: "QueryResult", format: Any, output: str | None, *, limit: int | None
+    screen: Screen,
+    result: "QueryResult",
+    format: Any,
+    output: str | None,
+    *,
+    null: str | None,
+    limit: int | None,
 ) -> None:
     """Print the rows or write them to a file, in the format given or the one that fits."""
     from lakebed.query.results.export import BINARY, format_of, new_file, write
 
     format = format or (format_of(output) if output else "json" if screen.as_json else "table")
+    if null is not None and format != "csv":
+        raise UsageError("--null is for CSV: the other formats have a NULL.", next="Omit it.")
     if output:
         if format == "table":
             raise UsageError(
                 "the format table is for the screen only.", next="Choose another --format."
             )
         with new_file(output) as file:
-            write(result, format, file)
+            write(result, format, file, null=null or "")
         if result.profile:
             screen.progress(f"{plural(result.profile.rows, 'row')} written to {output}")
     elif format == "table":
@@ -115,7 +133,7 @@ def hand_over(
             next="Add -o FILE, or pipe it to another program.",
         )
     elif not screen.quiet:
-        write(result, format, sys.stdout.buffer)
+        write(result, format, sys.stdout.buffer, null=null or "")
 
 
 def _profile(screen: Screen, result: "QueryResult") -> None:

@@ -152,7 +152,8 @@ def _summary_lines(record: "RunRecord") -> "Iterator[str]":
     for zone, count in record.files.items():
         yield f"read {count} {'file' if count == 1 else 'files'} of {zone}"
     for file in record.set_aside:
-        yield f"set aside {file.path} as {file.moved_to}: {file.reason}"
+        place = f" as {file.moved_to}" if file.moved_to else ""
+        yield f"set aside {file.path}{place}: {file.reason}"
     yield from (f"warning: {warning}" for warning in record.warnings)
     for phase in record.phases:
         yield f"{phase.seconds:8.2f} s  {phase.name}"

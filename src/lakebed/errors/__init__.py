@@ -22,6 +22,8 @@
     │   ├── CatalogFull
     │   └── FilesUnreachable
     ├── CatalogRefused          the catalog's database denies access: the role lacks a privilege
+    ├── CatalogReadOnly         the catalog's database cannot be written to
+    ├── CatalogLoginRefused     the catalog's server refuses access: password, database …
     ├── FilesRefused            the file store denies the request: access, space, no such bucket
     ├── UnsafeStore             a store without a guarantee that Lakebed relies on
     ├── FileMissing             a file that should be there is not
@@ -103,6 +105,8 @@ from lakebed.errors.runs import (
 )
 from lakebed.errors.stores import (
     CatalogFull,
+    CatalogLoginRefused,
+    CatalogReadOnly,
     CatalogRefused,
     CatalogUnreachable,
     FileExists,
@@ -110,6 +114,7 @@ from lakebed.errors.stores import (
     FileReplaced,
     FilesRefused,
     FilesUnreachable,
+    LoginFault,
     MissingExtra,
     MissingJars,
     MissingJava,
@@ -166,6 +171,8 @@ __all__ = [
     "BadSettings",
     "BadText",
     "CatalogFull",
+    "CatalogLoginRefused",
+    "CatalogReadOnly",
     "CatalogRefused",
     "CatalogUnreachable",
     "ClockAhead",
@@ -191,6 +198,7 @@ __all__ = [
     "LeaseHeld",
     "LeaseLost",
     "LinkRefused",
+    "LoginFault",
     "MissingExtra",
     "MissingJars",
     "MissingJava",

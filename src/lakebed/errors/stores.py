@@ -1,6 +1,7 @@
 """Something is not installed, or a store does not do what it should."""
 
 from collections.abc import Iterable
+from typing import Literal
 
 from lakebed.errors.base import LakebedError
 
@@ -102,6 +103,21 @@ class CatalogFull(Unavailable):
         )
 
 
+class CatalogReadOnly(LakebedError):
+    """The catalog's database cannot be written to."""
+
+    def __init__(self, catalog: str, why: str) -> None:
+        self.catalog = catalog
+        super().__init__(
+            f"the catalog cannot be written to: {why}",
+            where=catalog,
+            next=(
+                "Let this user write to the file and its folder, or use a server and a role that"
+                " accept writes."
+            ),
+        )
+
+
 class FilesUnreachable(Unavailable):
     """The file store does not respond."""
 
@@ -131,15 +147,52 @@ class CatalogRefused(LakebedError):
         )
 
 
+LoginFault = Literal["login", "host", "database", "encryption", "credential", "trust"]
+_CORRECTIONS: dict[LoginFault, str] = {
+    "login": "Correct LAKEBED_CATALOG_USER and LAKEBED_CATALOG_PASSWORD",
+    "host": "Let the server's pg_hba.conf admit this machine, user and database",
+    "database": (
+        "Correct the database in LAKEBED_CATALOG_URL, create it, or let its owner GRANT CONNECT on"
+        " it"
+    ),
+    "encryption": "Correct sslmode, sslrootcert and sslcert in LAKEBED_CATALOG_URL",
+    "credential": "Correct LAKEBED_CATALOG_CREDENTIAL, or give its owner the privilege",
+    "trust": "Let this machine trust the server's certificate (REQUESTS_CA_BUNDLE)",
+}
+
+
+class CatalogLoginRefused(LakebedError):
+    """The catalog's server refuses access: user, password, database or certificate are wrong."""
+
+    def __init__(self, catalog: str, why: str, *, fault: LoginFault) -> None:
+        self.catalog, self.fault = catalog, fault
+        super().__init__(
+            f"the catalog's server refuses access: {why}",
+            where=catalog,
+            next=f"{_CORRECTIONS[fault]}, then: lakebed doctor",
+        )
+
+
+_FREE_SPACE = "Free space on that disk, then run the command again."
+_ALLOW = "Let this user write there, or name another folder."
+_BY_SIGN = {  # as the operating system words it
+    "No space left": _FREE_SPACE,
+    "Disk quota": _FREE_SPACE,
+    "Read-only file system": _ALLOW,
+    "Permission denied": _ALLOW,
+}
+
+
 class FilesRefused(LakebedError):
     """The file store denies the request: no access, no space, no such bucket."""
 
     def __init__(self, store: str, why: str) -> None:
         self.store = store
+        advice = (text for sign, text in _BY_SIGN.items() if sign in why)
         super().__init__(
             f"the file store denied the request: {why}",
             where=store,
-            next="Check access, free space and LAKEBED_FILES_*, then: lakebed doctor",
+            next=next(advice, "Check access, free space and LAKEBED_FILES_*, then: lakebed doctor"),
         )
 
 

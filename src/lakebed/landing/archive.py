@@ -25,7 +25,7 @@ from lakebed.landing.plan import (
 )
 from lakebed.landing.spec import ZoneSpec
 from lakebed.names import ZoneName
-from lakebed.ports import FileInfo, Files, MovedFile, QuarantinedFile
+from lakebed.ports import FileInfo, Files, MovedFile, QuarantinedFile, odd_path
 
 _CHANGED = "it changed while it was being read, so it waits for the next run"
 
@@ -38,7 +38,10 @@ def archive_files(files: Files, moves: Iterable[Move]) -> Iterator[MovedFile]:
 def quarantine_files(
     files: Files, bad: Iterable[BadFile], zone: ZoneName, *, run_id: str, at: datetime
 ) -> tuple[QuarantinedFile, ...]:
-    """Move bad files to a run's quarantine folder, each with a file that gives the reason."""
+    """Move bad files to a run's quarantine folder, each with a file that gives the reason.
+
+    One with a name that no store takes cannot be moved either: it stays until it is renamed.
+    """
     return tuple(_set_aside(files, one, zone, run_id, at) for one in bad)
 
 
@@ -78,6 +81,8 @@ def _below(
 def _set_aside(
     files: Files, one: BadFile, zone: ZoneName, run_id: str, at: datetime
 ) -> QuarantinedFile:
+    if odd_path(one.file.path):
+        return QuarantinedFile(one.file.path, "", f"{one.reason}; rename it")
     below = one.file.path.removeprefix(f"{zone.folder}/")
     move = Move(one.file.path, one.file.etag, f"{zone.folder}/{QUARANTINE}/{run_id}/{below}")
     told = {

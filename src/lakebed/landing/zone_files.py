@@ -18,7 +18,7 @@ from lakebed.landing.plan import (
 )
 from lakebed.landing.spec import ZONE_FILE, ZoneSpec
 from lakebed.names import TableName, ZoneName
-from lakebed.ports import ConsumedFile, FileInfo, StrayLink
+from lakebed.ports import ConsumedFile, FileInfo, StrayLink, odd_path
 
 ZoneFileState = Literal[
     "waiting", "taken", "held", "writing", "ignored", "processed", "quarantined", "sample"
@@ -205,6 +205,8 @@ class FileStates:
         is_new = (file.path, file.etag) not in self._consumed
         if state == "waiting" and is_new and file.path in self._taken_in_place:
             return "it was replaced after a table had read it"
+        if state == "waiting" and (fault := odd_path(file.path)):
+            return f"no run reads it, because no store takes its name: {fault}"
         if state == "waiting" and not file.size:
             outcome = "read no rows" if self._spec.empty_file == "no_rows" else "set it aside"
             return f"it has 0 bytes: a run will {outcome}"

@@ -46,6 +46,7 @@ from lakebed.ports.catalog.tables import (
     TableMetadata,
     ViewMetadata,
 )
+from lakebed.ports.files.file_paths import odd_path
 from lakebed.ports.files.files import FileInfo, Files, StrayLink
 from lakebed.ports.lake import Clock, LakePorts, LatePorts, RequireOwner
 from lakebed.ports.rows.compute import Compute, ComputeSessions
@@ -251,4 +252,5 @@ __all__ = [
     "ViewMetadata",
     "WarmSpark",
     "ZoneTypes",
+    "odd_path",
 ]

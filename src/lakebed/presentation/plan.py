@@ -1,12 +1,13 @@
 """Plans as JSON-ready values."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from lakebed.presentation.run import pin_json
 from lakebed.presentation.values import json_ready
 
 if TYPE_CHECKING:
-    from lakebed.pipelines import RunPlan
+    from lakebed.pipelines import RunPlan, RunStep
 
 
 def plan_json(plan: "RunPlan") -> dict[str, Any]:
@@ -33,10 +34,19 @@ def plan_json(plan: "RunPlan") -> dict[str, Any]:
         "files": files,
         **({"backfill": json_ready(plan.backfill)} if plan.backfill else {}),
         **({"source": json_ready(plan.source)} if plan.source else {}),
-        "steps": [{"step": step.kind, "does": step_text(step)} for step in plan.steps],
-        "each": [{"step": step.kind, "does": step_text(step)} for step in plan.each],
+        "steps": _steps(plan.steps),
+        "each": [
+            {"first": alike.first, "batches": alike.count, "steps": _steps(alike.steps)}
+            for alike in plan.each
+        ],
         "otherwise": [
             {"step": step.kind, "when": condition_text(step), "does": step_text(step)}
             for step in plan.otherwise
         ],
     }
+
+
+def _steps(steps: "Sequence[RunStep]") -> list[dict[str, str]]:
+    from lakebed.pipelines.planning.plan_text import step_text
+
+    return [{"step": step.kind, "does": step_text(step)} for step in steps]

@@ -11,6 +11,7 @@ from lakebed.names import TableName
 from lakebed.ports import QueryRows
 from lakebed.query.engine import QueryEngines
 from lakebed.query.parsing.hints import layout_hints
+from lakebed.query.parsing.query_text import require_utf8
 from lakebed.query.planning.explain import TableExplanation, explain_plan
 from lakebed.query.planning.layout_plan import require_known_layout
 from lakebed.query.planning.plan import QueryPlan, all_tables
@@ -57,6 +58,7 @@ class Queries:
 
     def plan(self, request: QueryRequest) -> QueryPlan:
         """What a query would read; reads no row."""
+        require_utf8(request.sql, *request.named_parameters.values())
         if request.engine == "spark":
             from lakebed.query.planning.spark_sql import plan_spark_query
 

@@ -37,6 +37,7 @@ class PlanKeywords(CompileKeywords, total=False):
     chunk: str | int | None
     force: bool
     repair_gaps: bool
+    together: bool
 
 
 class RunKeywords(PlanKeywords, total=False):
@@ -44,7 +45,6 @@ class RunKeywords(PlanKeywords, total=False):
 
     fail_fast: bool
     threads: int
-    together: bool
     wait: float
 
 

@@ -21,6 +21,7 @@ from lakebed.settings.places import (
     IN_BUCKET,
     cache_folder,
     logs_folder,
+    make_log,
     staging_place,
 )
 from lakebed.settings.query import QuerySettings
@@ -85,6 +86,7 @@ __all__ = [
     "kartothek_settings",
     "load_settings",
     "logs_folder",
+    "make_log",
     "masked",
     "normalized_location",
     "read_yaml",

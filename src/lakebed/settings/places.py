@@ -6,6 +6,7 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
+from lakebed.errors import FilesRefused
 from lakebed.settings.root import Root
 from lakebed.settings.spec import Settings
 
@@ -26,6 +27,17 @@ def logs_folder(settings: Settings, root: Root, environment: Mapping[str, str]) 
     """
     chosen = settings.places.logs
     return Path(chosen) if chosen and chosen != IN_BUCKET else _own(root, environment) / "logs"
+
+
+def make_log(file: Path) -> None:
+    """Make a log file, if absent. Whatever the umask, others cannot read it: it may quote rows."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch(mode=0o640)
+    except OSError as error:
+        raise FilesRefused(
+            str(file.parent), f"a log cannot be written: {error.strerror}."
+        ) from error
 
 
 def staging_place(settings: Settings, root: Root, environment: Mapping[str, str]) -> str:

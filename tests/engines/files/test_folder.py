@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import os
+import resource
 import signal
 import stat
 import subprocess
@@ -280,6 +281,24 @@ def test_moving_keeps_the_etag(root: Path) -> None:
     files = FolderFiles(root)
     before = files.write("a", b"one")
     assert files.move("a", "b").etag == before.etag
+
+
+@contextmanager
+def no_room_beyond(size: int) -> Iterator[None]:
+    """As a full disk does, the system takes a part of what is written, and no more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("size", [5_000, 100_000])
+def test_a_file_that_does_not_fit_is_refused_and_leaves_nothing(root: Path, size: int) -> None:
+    with no_room_beyond(4096), pytest.raises(FilesRefused, match=r"File too large \(zone/a\)"):
+        FolderFiles(root).write("zone/a", b"x" * size)
+    assert list((root / "zone").iterdir()) == []
 
 
 def test_a_folder_that_may_not_be_written_is_reported_by_the_probe(tmp_path: Path) -> None:

@@ -74,6 +74,12 @@ Caused by: {said}
             "--threads",
         ),
         (
+            'org.postgresql.util.PSQLException: FATAL: password authentication failed for user "me"',
+            "CatalogLoginRefused",
+            "authentication failed",
+            "LAKEBED_CATALOG_PASSWORD",
+        ),
+        (
             "org.postgresql.util.PSQLException: Connection refused.",
             "CatalogUnreachable",
             "Connection refused",

@@ -14,6 +14,7 @@ from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import LimitOption
 from lakebed.cli.query import (
     FormatOption,
+    NullOption,
     OutputOption,
     SqlArgument,
     hand_over,
@@ -187,6 +188,7 @@ def query(
     limit: LimitOption = None,
     format: FormatOption = None,
     output: OutputOption = None,
+    null: NullOption = None,
     at: Annotated[
         str | None,
         typer.Option("--at", metavar="VERSION|TIME", help="Read a state that the dataset keeps."),
@@ -198,4 +200,4 @@ def query(
     """
     found = datasets_of(screen).query(dataset, sql_text(sql), table=table, limit=limit, at=at)
     with found as result:
-        hand_over(screen, result, format, output, limit=limit)
+        hand_over(screen, result, format, output, null=null, limit=limit)

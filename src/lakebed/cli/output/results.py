@@ -35,10 +35,12 @@ def show_table(
     screen: Screen, answer: "QueryResult", *, most: int, widest: int | None
 ) -> tuple[int, bool]:
     """Print rows under headings; returns how many were shown, and whether there are more."""
+    from lakebed.query.results.export import numbered
+
     rows = iter(answer)
     shown = [[cell(value, widest) for value in row] for row in islice(rows, most)]
     more = next(rows, None) is not None
-    headings = _numbered(answer.columns)
+    headings = numbered(answer.columns)
     right = [
         heading for heading, type_ in zip(headings, answer.types, strict=True) if _is_number(type_)
     ]
@@ -50,16 +52,6 @@ def show_table(
 def _is_number(type_: str) -> bool:
     plain = type_.split("(")[0].upper()
     return plain in ("FLOAT", "DOUBLE", "DECIMAL") or plain.endswith(("INT", "INTEGER"))
-
-
-def _numbered(names: tuple[str, ...]) -> list[str]:
-    """Headings; a repeated name gets a number."""
-    seen: dict[str, int] = {}
-    headings = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        headings.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return headings
 
 
 def cell(value: Any, widest: int | None = None) -> str:

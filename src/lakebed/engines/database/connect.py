@@ -13,13 +13,14 @@ from sqlalchemy import Connection, Engine, event, text
 from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
 from sqlalchemy.sql.expression import ColumnElement
 
+from lakebed.engines.catalog_answers import as_catalog_error, as_sqlite_error
 from lakebed.engines.database.schema import NEWEST, migrate, version_of
 from lakebed.engines.limits import libpq_limits, silence_limit
 from lakebed.errors import (
     CatalogFull,
     CatalogRefused,
-    CatalogUnreachable,
     DamagedDatabase,
+    LakebedError,
     MissingExtra,
 )
 from lakebed.settings import masked
@@ -28,6 +29,7 @@ BUSY_SECONDS = 30
 _MIGRATION_LOCK = 0x6C616B65626564  # PostgreSQL's advisory lock while migrating: any fixed number
 _WRITES = {"lakebed_writes": True}
 _DISK_FULL = "53100"  # PostgreSQL's disk_full
+_ACCEPTS_NO_WRITES = "25006"  # PostgreSQL's read_only_sql_transaction
 _NO_RIGHT = "42501"  # PostgreSQL's insufficient_privilege
 _DAMAGED = ("malformed", "not a database")  # as SQLite puts it
 
@@ -132,12 +134,7 @@ class Database:
         try:
             yield
         except OperationalError as error:
-            full = getattr(error.orig, "sqlstate", None) == _DISK_FULL or "disk is full" in _short(
-                error
-            )
-            raise (CatalogFull if full else CatalogUnreachable)(
-                self.where, _short(error)
-            ) from error
+            raise self._as_ours(error) from error
         except DatabaseError as error:
             if self.is_sqlite and any(sign in _short(error) for sign in _DAMAGED):
                 raise DamagedDatabase(self.where, _short(error)) from error
@@ -146,7 +143,17 @@ class Database:
                 raise CatalogRefused(
                     self.where, _short(error), role=self._url.username or "", right=right
                 ) from error
+            if getattr(error.orig, "sqlstate", None) == _ACCEPTS_NO_WRITES:
+                raise self._as_ours(error) from error
             raise
+
+    def _as_ours(self, error: DBAPIError) -> LakebedError:
+        """What a database means that cannot do what it should."""
+        if self.is_sqlite:
+            return as_sqlite_error(Path(self.where), _short(error))
+        if getattr(error.orig, "sqlstate", None) == _DISK_FULL:
+            return CatalogFull(self.where, _short(error))
+        return as_catalog_error(self.where, _short(error))
 
     def now(self) -> ColumnElement[float]:
         """The database's own clock as an expression, in seconds since 1970."""

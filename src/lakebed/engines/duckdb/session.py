@@ -1,6 +1,7 @@
 """One query's connection to DuckDB."""
 
 import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from threading import Thread
@@ -42,6 +43,16 @@ class DuckSession:
         self._release()
         self._pooled = self._pool_for(plan).connect(parts, self._make)
         return self._pooled.connection
+
+    def hand_on(self, parts: Sequence[SetupPart] = ()) -> Any:
+        """A further connection with these parts, for a caller to keep: the session is closed when
+        the connection is gone. A relation holds its connection, and so do those made from it.
+        """
+        self.connection(parts)
+        assert self._pooled  # noqa: S101 - just taken
+        handed_on = self._pooled.instance.cursor()
+        weakref.finalize(handed_on, self.close)
+        return handed_on
 
     def _make(self, connection: Any, part: SetupPart) -> None:
         if part.copied is None:

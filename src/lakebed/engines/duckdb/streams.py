@@ -2,7 +2,6 @@
 own.
 """
 
-import weakref
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -70,33 +69,28 @@ def private_relation(
     memory: str | None,
     on_end: Callable[[], None],
 ) -> Any:
-    """A `duckdb.DuckDBPyRelation`; its connection lasts as long as the relation does."""
+    """A `duckdb.DuckDBPyRelation`; its connection lasts as long as it does, and as every relation
+    made from it.
+    """
     session = engine.private_session(memory=memory)
     try:
         source = _Source(selection, table)
-        found = session.connection(source.parts).sql(source.select(request))
+        found = session.hand_on(source.parts).sql(source.select(request))
     except BaseException:
         session.close()
         raise
-    weakref.finalize(found, _end, session, on_end)
+    session.on_close(on_end)
     return found
 
 
 def arrow_relation(engine: DuckEngine, table: "pa.Table") -> Any:
-    """A relation over an Arrow table; its connection lasts as long as the relation does."""
+    """A relation over an Arrow table; its connection lasts as long, as that of a table's."""
     session = engine.private_session()
     try:
-        found = session.connection().from_arrow(table)
+        return session.hand_on().from_arrow(table)
     except BaseException:
         session.close()
         raise
-    weakref.finalize(found, session.close)
-    return found
-
-
-def _end(session: DuckSession, on_end: Callable[[], None]) -> None:
-    session.close()
-    on_end()
 
 
 def _columns(table: PlannedTable) -> tuple[ScanColumn, ...]:

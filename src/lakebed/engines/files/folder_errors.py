@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from lakebed.errors import BadName, FileMissing, FilesRefused, FilesUnreachable
 
-_NOT_ALLOWED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT}
+_NOT_ALLOWED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from lakebed.ports.files.file_content import Content, chunks
@@ -22,17 +22,19 @@ def new_file(
     with refusing():
         file = unfinished.open("xb")
     try:
-        with file:
-            for chunk in chunks(data):
-                with refusing():
-                    file.write(chunk)
+        for chunk in chunks(data):
             with refusing():
-                file.flush()
-                _stamp(file.fileno())
-                os.fsync(file.fileno())
+                file.write(chunk)
+        with refusing():
+            file.flush()
+            _stamp(file.fileno())
+            os.fsync(file.fileno())
+            file.close()
         with refusing():
             yield unfinished
     finally:
+        with suppress(OSError):  # what a full disk did not take fails once more
+            file.close()
         unfinished.unlink(missing_ok=True)
 
 

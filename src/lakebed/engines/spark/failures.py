@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
+from lakebed.engines.catalog_answers import as_catalog_error
 from lakebed.errors import (
-    CatalogFull,
     CatalogUnreachable,
     LakebedError,
     RunFailed,
@@ -57,7 +57,6 @@ _DATABASE = re.compile(
 )
 # Iceberg's words for a commit that seems to be earlier than the table's own times
 _AHEAD = re.compile(r"Invalid update timestamp (\d+): before (?:last|the latest) [a-z ]+ (\d+)")
-_FULL = ("No space left on device", "disk is full")
 _ANY_OTHER = "Run it again; if it fails again, see Spark's log in .data/logs/spark."
 
 
@@ -103,13 +102,10 @@ def _of_catalog(text: str) -> LakebedError | None:
     if not found:
         return None
     said = masked(found[-1].strip())
-    if any(sign in said for sign in _FULL):
-        return CatalogFull(CATALOG, said)
-    return (
-        RunFailed(f"the catalog's database refused: {said}")
-        if "denied" in said
-        else CatalogUnreachable(CATALOG, said)
-    )
+    error = as_catalog_error(CATALOG, said)
+    if "denied" in said and isinstance(error, CatalogUnreachable):
+        return RunFailed(f"the catalog's database refused: {said}")
+    return error
 
 
 def _next(text: str) -> str:

@@ -5,7 +5,7 @@ import os
 import time
 from pathlib import Path
 
-from lakebed.errors import SparkFailed
+from lakebed.settings import make_log
 
 KEPT = 20  # logs of earlier starts
 
@@ -24,13 +24,9 @@ def new_log(logs: Path) -> Path:
     """A log file for one start of Spark; the oldest ones are removed."""
     folder = logs / "spark"
     log = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for old in sorted(folder.glob("*.log"), reverse=True)[KEPT - 1 :]:
-            old.unlink(missing_ok=True)
-        log.touch()
-    except OSError as error:
-        raise SparkFailed(f"its log cannot be written ({folder}: {error.strerror}).") from error
+    make_log(log)
+    for old in sorted(folder.glob("*.log"), reverse=True)[KEPT:]:
+        old.unlink(missing_ok=True)
     return log
 
 

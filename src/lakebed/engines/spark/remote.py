@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from lakebed.engines.catalog_answers import as_catalog_error
 from lakebed.engines.spark.conf import EXTENSIONS, runtime_conf
 from lakebed.engines.spark.failures import short
 from lakebed.engines.spark.jars.pinned import needed_jars
@@ -17,7 +18,7 @@ from lakebed.engines.spark.secrets import (
 )
 from lakebed.engines.spark.start.home import spark_version
 from lakebed.engines.spark.start.masters import require_reachable, shown
-from lakebed.errors import CatalogUnreachable, MissingExtra, SparkFailed, UsageError
+from lakebed.errors import MissingExtra, SparkFailed, UsageError
 from lakebed.names import CATALOG
 from lakebed.settings import SETTINGS_FILE, Root, Settings, masked, normalized_location
 
@@ -129,7 +130,7 @@ def _require_access(
         if withheld:
             what = f"this Spark cannot open the lake with its settings: {short(said)}"
             raise UsageError(what, next=_how_to_equip(withheld, there)) from error
-        raise CatalogUnreachable(CATALOG, said.strip().splitlines()[0]) from error
+        raise as_catalog_error(CATALOG, said.strip().splitlines()[0]) from error
 
 
 def _look_into_bucket(

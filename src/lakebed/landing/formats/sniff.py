@@ -9,7 +9,7 @@ from lakebed.landing.formats.file_format import FileFormat, format_of
 from lakebed.landing.formats.sniffed import BadFile, SniffedFile
 from lakebed.landing.formats.streams import BrokenFile
 from lakebed.landing.spec import ZoneSpec
-from lakebed.ports import FileInfo, Files
+from lakebed.ports import FileInfo, Files, odd_path
 
 _AT_ONCE = 8
 _SAMPLE = 32
@@ -38,6 +38,8 @@ def sniff(
     files: Files, file: FileInfo, spec: ZoneSpec, *, known_names: Collection[str] = ()
 ) -> SniffedFile | BadFile:
     """What a file is, by its name, its first and its last bytes. `known_names` are casefolded."""
+    if fault := odd_path(file.path):
+        return BadFile(file, f"no store takes its name: {fault}")
     kind = format_of(file.path.rpartition("/")[2], spec)
     if isinstance(kind, str):
         return BadFile(file, kind)

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 
+from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.compile import TemplateContext
-from lakebed.pipelines.planning.plan import REBUILDS, RunPlan
+from lakebed.pipelines.planning.plan import RunPlan
 from lakebed.pipelines.planning.steps import (
     CheckFirst,
     ConditionalStep,
     EvolveArrangement,
     Rebase,
+    Repetition,
     Replay,
     StartOver,
     TryAgain,
@@ -17,6 +19,7 @@ from lakebed.pipelines.planning.steps import (
 from lakebed.ports import MAIN
 from lakebed.sql import CheckedQuery, reads_every_row
 
+REBUILDS = 3  # how often a run starts over because what it had read was overtaken
 # what a query reads of its own table
 _OWN_ROWS = frozenset({"this", "watermark", "watermark_value", "is_incremental"})
 
@@ -34,15 +37,30 @@ def conditional_steps(
     """
     if not plan.publish:
         return
-    table, retries = plan.table, context.spec.config.max_retries
     if _checks_while_writing(context, plan, query):
-        yield CheckFirst(table)
+        yield CheckFirst(plan.table)
     if alone and _only_appends(context):
-        yield Rebase(table)
+        yield Rebase(plan.table)
+    yield from repetitions(context.spec, alone=alone, readable_once=readable_once)
+
+
+def repetitions(
+    spec: PipelineSpec, *, alone: bool = True, readable_once: bool = False
+) -> Iterator[Repetition]:
+    """How often a run is done again."""
     if not readable_once:
-        yield StartOver(table, REBUILDS)
-    if retries and alone:
-        yield TryAgain(table, retries)
+        yield StartOver(spec.table, REBUILDS)
+    if spec.config.max_retries and alone:
+        yield TryAgain(spec.table, spec.config.max_retries)
+
+
+def conditional_steps_of_batches(spec: PipelineSpec) -> Iterator[ConditionalStep]:
+    """What is done where a batch does not go as planned."""
+    if spec.kind == "source":
+        yield CheckFirst(spec.table)
+    yield StartOver(spec.table, REBUILDS)
+    if spec.config.batch_retries:
+        yield TryAgain(spec.table, spec.config.batch_retries)
 
 
 def _checks_while_writing(

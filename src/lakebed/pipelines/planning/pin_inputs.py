@@ -11,8 +11,7 @@ from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec, Ref
 from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.planning.batches import batches_of, require_separate_extracts
-from lakebed.pipelines.planning.known_zones import require_known_zones
-from lakebed.pipelines.planning.pin_zones import pin_zones
+from lakebed.pipelines.planning.pin_zones import pin_zones, require_known_zones
 from lakebed.pipelines.planning.pins import Batch, Pins, TargetTable, ZoneKey, ZonePin
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import ColumnAlias, InputPin, TableMetadata

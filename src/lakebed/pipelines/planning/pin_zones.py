@@ -1,9 +1,12 @@
-"""Pinning the files of zones that a run reads."""
+"""Pinning the files of zones that a run reads; a misspelt zone would look like one that never has
+files.
+"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
-from lakebed.errors import BadFiles
+from lakebed.errors import BadFiles, BadPipeline, near, suggestion
 from lakebed.landing import (
     ZONE_FILE,
     ZoneSpec,
@@ -225,4 +228,28 @@ def _files_gone_error(table: TableName, gone: Sequence[str], *, absent: bool) ->
             "Put them back; or, to build it from the remaining files, drop the table and run"
             " --full-refresh."
         ),
+    )
+
+
+def require_known_zones(refs: Iterable[ZoneRef], services: RunServices) -> None:
+    """Raise for a zone that has no folder, not even an empty one, and from which no table has taken
+    files.
+    """
+    folders = lru_cache(services.ports.files.folders)  # once a namespace
+    for ref in refs:
+        known = folders(f"{ref.zone.namespace}/landing")
+        if ref.zone.name not in known and not services.ports.records.consumed(ref.zone):
+            raise BadPipeline(
+                f"there is no landing zone {ref.text!r}.",
+                where=ref.where,
+                line=ref.line,
+                next=_how_to_begin(ref, known),
+            )
+
+
+def _how_to_begin(ref: ZoneRef, known: Iterable[str]) -> str:
+    close = suggestion(near(ref.zone.name, known))
+    return (
+        f"{close} A new zone begins with its first file: lakebed zone put {ref.zone} FILE; an empty"
+        " folder will do.".lstrip()
     )

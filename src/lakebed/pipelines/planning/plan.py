@@ -10,15 +10,14 @@ from lakebed.derived.identity import listed_tables
 from lakebed.landing import WhenChecked
 from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.planning.backfills.look import BackfillLook
 from lakebed.pipelines.planning.backfills.plan import BackfillPlan
 from lakebed.pipelines.planning.hidden_tables import hidden_table, replay_table, staged_table
 from lakebed.pipelines.planning.pins import Pins, TargetTable, Undone
 from lakebed.pipelines.planning.run_decision import decide_run, run_warnings
-from lakebed.pipelines.planning.sources.look import SourceLook
 from lakebed.pipelines.planning.sources.plan import SourcePlan
 from lakebed.pipelines.planning.steps import (
     ArchiveFiles,
+    BatchSteps,
     BuildLayouts,
     Calculate,
     CheckFirst,
@@ -41,18 +40,13 @@ from lakebed.pipelines.planning.steps import (
     RunGate,
     RunStep,
     Stage,
-    StartOver,
-    TakeCare,
     TakeFiles,
-    TryAgain,
     WorkStep,
     Write,
 )
 from lakebed.sql import ChangeStatement
 from lakebed.tables import arrangement_of, inverse_renames, plan_arrangement
 from lakebed.work import Plan
-
-REBUILDS = 3  # how often a run starts over because what it had read was overtaken
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +57,7 @@ class RunPlan(Plan[RunStep]):
 
     prepare: tuple[WorkStep, ...] = ()
     batches: tuple[PublishBatch, ...] = ()
-    each: tuple[RunStep, ...] = ()  # what is done for each batch; the first stands for all
+    each: tuple[BatchSteps, ...] = ()  # what is done for the batches
     publish: tuple[PublishStep, ...] = ()
     after: tuple[WorkStep, ...] = ()
     otherwise: tuple[ConditionalStep, ...] = ()
@@ -104,7 +98,10 @@ def plan_run(
             table=spec.table,
             run_id=pins.run_id,
             reason="; ".join((decision.reason, *undone.notes)),
-            after=(*map(ArchiveFiles, undone.zones), *_undone_layouts(spec, undone, rows=layouts)),
+            after=(
+                *map(ArchiveFiles, undone.zones),
+                *undone_layout_steps(spec, undone, rows=layouts),
+            ),
         )
     if spec.is_view:
         return _plan_view(spec, pins, decision.reason)
@@ -125,55 +122,11 @@ def layout_steps(
     return (BuildLayouts(spec.table, names, rows),) if due else ()
 
 
-def _undone_layouts(spec: PipelineSpec, undone: Undone, *, rows: bool) -> tuple[BuildLayouts, ...]:
+def undone_layout_steps(
+    spec: PipelineSpec, undone: Undone, *, rows: bool
+) -> tuple[BuildLayouts, ...]:
+    """What is done about layouts that are not as the pipeline and its table say."""
     return (BuildLayouts(spec.table, undone.layouts, rows),) if undone.layouts else ()
-
-
-def plan_batches(
-    spec: PipelineSpec,
-    target: TargetTable,
-    look: SourceLook | BackfillLook,
-    *,
-    run_id: str,
-    layouts: bool,
-    undone: Undone,
-) -> RunPlan:
-    """What a run of a source or a backfill does: its batches, if any are due, and what comes after
-    them.
-    """
-    due = look.decision.due
-    plan = RunPlan(table=spec.table, run_id=run_id, reason="; ".join(undone.notes))
-    if not due:
-        return replace(plan, after=_undone_layouts(spec, undone, rows=layouts))
-    after: tuple[WorkStep, ...] = (
-        *layout_steps(spec, target, rows=layouts),
-        TakeCare(spec.table),
-    )
-    return replace(
-        plan,
-        batches=tuple(PublishBatch(spec.table, batch) for batch in due),
-        each=_each(spec, target, look, run_id),
-        after=after,
-        otherwise=tuple(conditional_steps_of_batches(spec)),
-    )
-
-
-def _each(
-    spec: PipelineSpec, target: TargetTable, look: SourceLook | BackfillLook, run_id: str
-) -> tuple[RunStep, ...]:
-    """The steps of the first batch, but for what it reads: each reads what is there by then."""
-    strategy, batch = look.pinned(spec, look.decision.due[0])
-    pins = Pins(run_id, {}, {}).of_batch(batch)
-    return plan_run(replace(spec, strategy=strategy), pins, target).steps
-
-
-def conditional_steps_of_batches(spec: PipelineSpec) -> Iterator[ConditionalStep]:
-    """What is done where a batch does not go as planned."""
-    if spec.kind == "source":
-        yield CheckFirst(spec.table)
-    yield StartOver(spec.table, REBUILDS)
-    if spec.config.batch_retries:
-        yield TryAgain(spec.table, spec.config.batch_retries)
 
 
 def plan_manual_change(

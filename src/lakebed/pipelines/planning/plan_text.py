@@ -10,6 +10,7 @@ from lakebed.pipelines.planning.pins import Batch
 from lakebed.pipelines.planning.plan import RunPlan
 from lakebed.pipelines.planning.steps import (
     ArchiveFiles,
+    BatchSteps,
     BuildLayouts,
     Calculate,
     CheckFirst,
@@ -184,12 +185,21 @@ def batch_lines(steps: Sequence[PublishBatch]) -> Iterator[str]:
 
 
 def each_lines(plan: RunPlan) -> Iterator[str]:
-    """The steps of each batch; the first of several makes the table if there is none."""
-    makes = any(isinstance(step, CreateHidden) for step in plan.each) and len(plan.batches) > 1
-    if plan.each:
-        yield "the first batch, which makes the table:" if makes else "each batch:"
-    for number, step in enumerate(plan.each, start=1):
-        yield f"  {number:>2}. {step_text(step)}"
+    """The steps of the batches."""
+    for alike in plan.each:
+        makes = any(isinstance(step, CreateHidden) for step in alike.steps)
+        yield f"{_batches(alike, plan)}{', which makes the table' if makes else ''}:"
+        for number, step in enumerate(alike.steps, start=1):
+            yield f"  {number:>2}. {step_text(step)}"
+
+
+def _batches(alike: BatchSteps, plan: RunPlan) -> str:
+    label = alike.first or "all"
+    if alike.count == 1:
+        return f"batch {label}"
+    if alike.count == len(plan.batches):
+        return "each batch"
+    return f"each of {alike.count} batches, such as {label}"
 
 
 def _of_files(batch: DueBatch) -> str:

@@ -344,5 +344,17 @@ WorkStep = (
     | RunGate | Rebase | CheckFirst | ArchiveFiles | BuildLayouts | TakeCare
 )  # fmt: skip
 PublishStep = Publish | CreateView
-ConditionalStep = Rebase | CheckFirst | StartOver | TryAgain
+Repetition = StartOver | TryAgain  # of all that was done: the driver's
+ConditionalStep = Rebase | CheckFirst | Repetition
 RunStep = WorkStep | PublishStep | PublishBatch | ConditionalStep
+
+
+@dataclass(frozen=True)
+class BatchSteps:
+    """What is done for some batches of a run; for the tables that it reads, the first stands for
+    all.
+    """
+
+    first: str
+    count: int
+    steps: tuple[RunStep, ...]

@@ -40,16 +40,18 @@ class Lookahead:
     services: RunServices
     options: RunOptions
     absent: Mapping[TableName, UnpublishedInput]
+    alone: bool  # whether each is published by itself, not together with the others
     columns: dict[TableName, tuple[str, ...] | None] = field(
         default_factory=dict
     )  # after their runs; None if they cannot be known
 
     @classmethod
-    def of(cls, specs: Specs, services: RunServices, options: RunOptions) -> "Lookahead":
+    def of(
+        cls, specs: Specs, services: RunServices, options: RunOptions, *, alone: bool = True
+    ) -> "Lookahead":
         missing = specs.keys() - services.ports.catalog.pointers().keys()
-        return cls(
-            specs, services, options, {table: UnpublishedInput(table, None) for table in missing}
-        )
+        absent = {table: UnpublishedInput(table, None) for table in missing}
+        return cls(specs, services, options, absent, alone)
 
     def context_of(self, table: TableName, *, mark: SqlValue | None = None) -> TemplateContext:
         """What a run of this table would see once the runs before it are done."""
@@ -79,7 +81,7 @@ class Lookahead:
         inline = self.services.builds_layouts
         plan = plan_run(spec, pins, target, layouts=inline, undone=undone)
         reason = "; ".join(filter(None, (plan.reason, _unbuilt(unbuilt, table))))
-        steps = conditional_steps(context, plan, query)
+        steps = conditional_steps(context, plan, query, alone=self.alone)
         return replace(plan, reason=reason, otherwise=tuple(steps))
 
     def _source_plan(self, table: TableName) -> RunPlan:

@@ -52,7 +52,8 @@ def plan_selected(options: RunOptions, services: RunServices) -> tuple[RunPlan, 
     tables = loaded.selected(request.select, request.exclude)
     require_released_inputs(tables, loaded, services)
     require_fitting_options([loaded.specs[table] for table in tables], request)
-    ahead = Lookahead.of(loaded.specs, services, options)
+    alone = not request.together or len(tables) == 1
+    ahead = Lookahead.of(loaded.specs, services, options, alone=alone)
     return tuple(map(ahead.plan, tables))
 
 

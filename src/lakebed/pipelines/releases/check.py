@@ -15,7 +15,7 @@ from lakebed.pipelines.definition.graph import GraphNode, build_graph
 from lakebed.pipelines.definition.load import content_digest, list_folders, read_folder
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.lineage.lineage import Schemas, logical_names, unpinned
-from lakebed.pipelines.planning.known_zones import require_known_zones
+from lakebed.pipelines.planning.pin_zones import require_known_zones
 from lakebed.pipelines.planning.sql_check import added_columns, registered_functions
 from lakebed.pipelines.releases.load import draft_tables, load_released
 from lakebed.pipelines.services import RunServices

@@ -30,6 +30,7 @@ from lakebed.pipelines.running.heal import undo_failed_run
 from lakebed.pipelines.running.undone import look_for_undone
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import RunRecord
+from lakebed.settings import make_log
 from lakebed.tables import HeldLease, apply_renames, inverse_renames
 from lakebed.templates import SqlValue
 
@@ -160,7 +161,7 @@ def logger_of(run_id: str, file: Path | None) -> logging.Logger:
     if file is None:
         logger.addHandler(logging.NullHandler())
         return logger
-    file.parent.mkdir(parents=True, exist_ok=True)
+    make_log(file)
     handler = logging.FileHandler(file, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     logger.addHandler(handler)

@@ -6,9 +6,10 @@ from lakebed.derived.identity import listed_tables
 from lakebed.errors import LakebedError
 from lakebed.pipelines.definition.spec import PipelineSpec, declared_layouts
 from lakebed.pipelines.planning.backfills.look import BackfillLook
+from lakebed.pipelines.planning.batch_plan import plan_batches
 from lakebed.pipelines.planning.pin_inputs import Specs
 from lakebed.pipelines.planning.pins import Pins, TargetTable, Undone
-from lakebed.pipelines.planning.plan import NOTHING_UNDONE, RunPlan, plan_batches
+from lakebed.pipelines.planning.plan import NOTHING_UNDONE, RunPlan
 from lakebed.pipelines.planning.run_decision import decide_run
 from lakebed.pipelines.planning.sources.look import SourceLook
 from lakebed.pipelines.running.steps.archiving import zones_to_archive

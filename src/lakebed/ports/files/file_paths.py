@@ -19,13 +19,26 @@ def require_path(path: str) -> str:
         raise BadName("path", path, "paths are relative to the lake's root")
     if not all(part not in {"", ".", ".."} for part in path.split("/")):
         raise BadName("path", path, "'.', '..' and empty parts are not allowed in it")
+    if fault := odd_path(path):
+        raise BadName("path", path, fault)
+    if any(is_unfinished(part) or is_lock(part) for part in path.split("/")):
+        raise BadName("path", path, "names of this form are Lakebed's own temporary files")
+    return path
+
+
+def odd_path(path: str) -> str:
+    """Why no store takes this path, as a sentence about it; empty if they do. A listing shows such
+    a file nevertheless.
+    """
     if _UNPRINTABLE.search(
         path
     ):  # some S3 servers read a backslash as a slash, and XML cannot hold control characters
-        raise BadName("path", path, "control characters and backslashes are not allowed in it")
-    if any(is_unfinished(part) or is_lock(part) for part in path.split("/")):
-        raise BadName("path", path, "names of this form are Lakebed's own temporary files")
-    return _encodable(path)
+        return "control characters and backslashes are not allowed in it"
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return "it is not valid Unicode"
+    return ""
 
 
 def require_folder(folder: str) -> str:
@@ -58,11 +71,3 @@ def lock_name(name: str) -> str:
 
 def is_lock(name: str) -> bool:
     return _LOCK.fullmatch(name) is not None
-
-
-def _encodable(path: str) -> str:
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        raise BadName("path", path, "it is not valid Unicode") from None
-    return path

@@ -122,7 +122,7 @@ class LazyTable(RowSource):
 
     def to_duckdb(self) -> Any:
         """A `duckdb.DuckDBPyRelation`, on a connection of its own that lasts as long as the
-        relation.
+        relation and those made from it.
         """
         with self._protected() as guards:
             planned = self._plan(self.columns, guards=guards)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from lakebed.errors import BadQuery
 from lakebed.names import CATALOG, ForeignName, TableName, duckdb_identifier
 
 BLANK = (
@@ -23,6 +24,17 @@ _DEEP = re.compile(
     re.DOTALL,
 )
 _SKIPPED = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\$\1\$"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def require_utf8(*values: object) -> None:
+    """`BadQuery` for a text that cannot be written in UTF-8."""
+    for value in values:
+        if isinstance(value, str) and (half := _SURROGATE.search(value)):
+            raise BadQuery(
+                f"{half[0]!r} is half a character: a surrogate without its other half.",
+                next="Write the whole character; read texts with the encoding that they have.",
+            )
 
 
 @dataclass(frozen=True)

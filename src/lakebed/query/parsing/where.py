@@ -12,6 +12,7 @@ from lakebed.ports import And, Column, Comparison, Not, Or, Predicate
 from lakebed.query.ordering.duckdb_order import order_sensitive
 from lakebed.query.parsing.conditions import Find, finder, predicate_of
 from lakebed.query.parsing.parse_nodes import Condition, Json, dicts, folded
+from lakebed.query.parsing.query_text import require_utf8
 from lakebed.query.parsing.tree import MentionedColumns, mentioned_columns, table_reads
 
 _BEGINNINGS = {"prefix", "starts_with", "^@"}
@@ -46,6 +47,7 @@ def parse_where(
     It must parse with and without parentheses around it, so it can neither end the clause nor
     extend it.
     """
+    require_utf8(text)
     begin = f"SELECT 1 FROM {duckdb_identifier(table)} WHERE"
     try:
         parse(f"{begin} {text}")

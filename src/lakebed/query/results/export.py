@@ -7,9 +7,10 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time
+from itertools import chain, count
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Literal
 from uuid import uuid4
@@ -44,18 +45,23 @@ def format_of(file: str) -> Format:
     return found
 
 
-def write(result: QueryResult, format: Format, stream: BinaryIO) -> None:
-    """Write all rows to a stream."""
-    match format:
-        case "parquet" | "arrow":
-            _columnar(result, format, stream)
-        case _:
-            text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=False)
-            try:
-                {"csv": _csv, "json": _json, "ndjson": _ndjson}[format](result, text)
-            finally:
-                text.flush()
-                text.detach()
+def write(result: QueryResult, format: Format, stream: BinaryIO, *, null: str = "") -> None:
+    """Write all rows to a stream; in CSV, `null` stands for NULL."""
+    if format in BINARY:
+        _columnar(result, format, stream)
+        return
+    text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=False)
+    try:
+        match format:
+            case "csv":
+                _csv(result, text, null)
+            case "json":
+                _json(result, text)
+            case "ndjson":
+                _ndjson(result, text)
+    finally:
+        text.flush()
+        text.detach()
 
 
 @contextmanager
@@ -75,6 +81,15 @@ def new_file(path: str) -> Iterator[BinaryIO]:
         part.unlink(missing_ok=True)
 
 
+def numbered(names: Sequence[str]) -> list[str]:
+    """Names of columns; one that was there before gets a number: `id`, `id (2)`."""
+    unique: list[str] = []
+    for name in names:
+        numbers = (f"{name} ({number})" for number in count(2))
+        unique.append(next(one for one in chain([name], numbers) if one not in unique))
+    return unique
+
+
 def _columnar(result: QueryResult, format: Format, stream: BinaryIO) -> None:
     import pyarrow as pa
 
@@ -91,30 +106,31 @@ def _columnar(result: QueryResult, format: Format, stream: BinaryIO) -> None:
             parquet.write_batch(batch)
 
 
-def _csv(result: QueryResult, text: IO[str]) -> None:
+def _csv(result: QueryResult, text: IO[str], null: str) -> None:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(result.columns)
-    writer.writerows([cell(value) for value in row] for row in result)
+    for row in result:
+        writer.writerow([null if value is None else cell(value) for value in row])
 
 
 def _json(result: QueryResult, text: IO[str]) -> None:
     text.write("[")
-    for number, row in enumerate(result):
+    for number, line in enumerate(_objects(result)):
         text.write(",\n" if number else "\n")
-        text.write(_object(result, row))
+        text.write(line)
     text.write("\n]\n")
 
 
 def _ndjson(result: QueryResult, text: IO[str]) -> None:
+    for line in _objects(result):
+        text.write(f"{line}\n")
+
+
+def _objects(result: QueryResult) -> Iterator[str]:
+    names = numbered(result.columns)
     for row in result:
-        text.write(_object(result, row) + "\n")
-
-
-def _object(result: QueryResult, row: tuple[Any, ...]) -> str:
-    return json.dumps(
-        {name: plain(value) for name, value in zip(result.columns, row, strict=True)},
-        ensure_ascii=False,
-    )
+        values = {name: plain(value) for name, value in zip(names, row, strict=True)}
+        yield json.dumps(values, ensure_ascii=False)
 
 
 def cell(value: Any) -> str:

@@ -24,6 +24,7 @@ _SIMPLE = {
     "timestamp_ns": "TIMESTAMP_NS",
     "fixed": "BLOB",
 }
+_NUL = "' || chr(0) || '"
 
 
 def duckdb_type(type_: ColumnType) -> str | None:
@@ -47,8 +48,9 @@ def duckdb_type(type_: ColumnType) -> str | None:
 
 
 def text(value: str) -> str:
-    """A text literal."""
-    return "'" + value.replace("'", "''") + "'"
+    """A text as SQL; a NUL would end the statement."""
+    literal = "'" + value.replace("'", "''") + "'"
+    return f"({literal.replace(chr(0), _NUL)})" if "\0" in value else literal
 
 
 def literal(value: object) -> str:

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.engines.iceberg.catalog.loaded_metadata import LoadedMetadata, fetched
 from lakebed.engines.iceberg.metadata.parsing import read_metadata
-from lakebed.errors import BadName, CatalogUnreachable, PointerMoved, TableDropped
+from lakebed.errors import (
+    BadName,
+    CatalogLoginRefused,
+    CatalogUnreachable,
+    LoginFault,
+    PointerMoved,
+    TableDropped,
+)
 from lakebed.names import CATALOG, TableName, tables_named
 from lakebed.ports import ADOPTED_FROM, ForeignTable, Pointer, RefMove, TableMetadata, ViewMetadata
 
@@ -42,7 +49,10 @@ class RestTables:
         try:
             yield
         except (RequestException, RESTError, OAuthError) as error:
-            raise CatalogUnreachable(self.where, str(error).splitlines()[0]) from error
+            said, fault = str(error).splitlines()[0], _fault(error)
+            if fault:
+                raise CatalogLoginRefused(self.where, said, fault=fault) from error
+            raise CatalogUnreachable(self.where, said) from error
 
     def pointers(
         self, tables: Collection[TableName] | None = None, *, named: Collection[str] | None = None
@@ -200,3 +210,12 @@ class RestTables:
                 self._catalog.drop_table(table.parts)
             elif found:
                 self._catalog.purge_table(table.parts)
+
+
+def _fault(error: Exception) -> LoginFault | None:
+    """What is wrong with our access; None if the server may answer a later request."""
+    from pyiceberg.exceptions import ForbiddenError, OAuthError, UnauthorizedError
+
+    if isinstance(error, UnauthorizedError | ForbiddenError | OAuthError):
+        return "credential"
+    return "trust" if "CERTIFICATE_VERIFY_FAILED" in str(error) else None

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from lakebed.errors import LakebedError
 from lakebed.names import TableName, new_run_id
 from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.planning.otherwise import repetitions
 from lakebed.pipelines.planning.pin_inputs import UnpublishedInput
-from lakebed.pipelines.planning.plan import REBUILDS
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.begin import begin, closing
 from lakebed.pipelines.running.builds.batches import run_batches
@@ -65,10 +65,10 @@ def attempt_until(build: Build, *specs: PipelineSpec) -> Outcome:
 def _retries(build: Build, specs: Sequence[PipelineSpec]) -> Retries:
     """Rows of a manual change may be readable only once: a second attempt would find none."""
     change, config = build.options.manual_change, specs[0].config
-    return Retries(
-        times=config.max_retries if len(specs) == 1 else 0,
+    once = change is not None and change.readable_once
+    return Retries.of(
+        repetitions(specs[0], alone=len(specs) == 1, readable_once=once),
         pause=lambda number, _: build.sleep(min(config.retry_delay(number), LONGEST_DELAY)),
-        rebuilds=0 if change and change.readable_once else REBUILDS,
     )
 
 

@@ -179,7 +179,7 @@ def _run_batch(batches: _Batches, due: DueBatch) -> None:
         run.log.warning("batch %s failed (attempt %d): %s", due.label, number, error.what)
         batches.build.sleep(config.batch_retry_delay(number))
 
-    retries = Retries(config.batch_retries, pause, hopeless=(FilesChanged,))
+    retries = Retries.of(run.plan.otherwise, pause, hopeless=(FilesChanged,))
     while True:
         line = BatchRun(due.label, "success", due.reason, attempts=retries.number)
         error = _attempt(batches, due, line)

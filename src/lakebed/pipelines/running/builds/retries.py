@@ -1,10 +1,11 @@
 """The one policy by which runs and batches are tried again, and publications follow others'."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from lakebed.errors import Diverged, LakebedError
-from lakebed.pipelines.planning.plan import REBUILDS
+from lakebed.pipelines.planning.steps import RunStep, StartOver, TryAgain
 from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.pipelines.running.run import follow, publish_runs
 from lakebed.pipelines.running.steps.rebase import may_rebase
@@ -18,12 +19,25 @@ class Retries:
     overtaken, after a `pause` if the error may pass, none after errors that are `hopeless`.
     """
 
-    times: int = 0
+    rebuilds: int
+    times: int
     pause: Callable[[int, LakebedError], None] = lambda *_: None
-    rebuilds: int = REBUILDS
     hopeless: tuple[type[LakebedError], ...] = ()
     number: int = 1  # of the attempt
     _paused: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        steps: Iterable[RunStep],
+        pause: Callable[[int, LakebedError], None],
+        hopeless: tuple[type[LakebedError], ...] = (),
+    ) -> Self:
+        """As often as these steps of a plan say."""
+        steps = tuple(steps)
+        rebuilds = sum(step.times for step in steps if isinstance(step, StartOver))
+        times = sum(step.times for step in steps if isinstance(step, TryAgain))
+        return cls(rebuilds, times, pause, hopeless)
 
     def again(self, error: LakebedError | None) -> bool:
         """Whether another attempt may help, after this one."""
