@@ -62,7 +62,7 @@ def fill(lake: Lake, name: TableName, *, files: int) -> None:
         NestedField(2, "amount", LongType()),
         NestedField(3, "customer", StringType()),
     )
-    placement = TablePlacement(lake.root, lake.settings, lake.stores.catalog, lake.stores.files)
+    placement = TablePlacement(lake.ports)
     table = lake.iceberg.create_table(
         name.parts, Schema(*fields), location=placement.new_location(name)
     )

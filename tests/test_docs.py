@@ -14,10 +14,10 @@ from scripts.reference import page
 
 import lakebed
 from lakebed import Lake, ports
+from lakebed.app.layouts import LakeLayouts
 from lakebed.app.spark.workers import Workers
 from lakebed.landing import Zones
 from lakebed.pipelines import Pipelines, Runs
-from lakebed.query.advice.lake_noun import LakeLayouts
 from lakebed.tables import ALIASES, STRATEGIES, Tables
 from tests.support.scale import rotated
 

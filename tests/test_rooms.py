@@ -90,6 +90,19 @@ def test_no_public_class_name_is_defined_twice() -> None:
     assert not twice, "a reader must know which class is meant: give one of each pair another name"
 
 
+def test_what_rooms_hand_each_other_has_a_name_and_a_contract() -> None:
+    """A callable among a room's services joins rooms where neither the linter nor a reader sees."""
+    bare = [
+        f"{file.stem}: {node.name}.{ast.unparse(field.target)}"
+        for file in SOURCES
+        for node in ast.parse(file.read_text()).body
+        if isinstance(node, ast.ClassDef) and node.name.endswith(("Services", "Ports"))
+        for field in node.body
+        if isinstance(field, ast.AnnAssign) and "Callable" in ast.unparse(field.annotation)
+    ]
+    assert not bare, "make it a protocol with a sentence on what it does"
+
+
 def test_no_folder_shows_more_files_than_a_reader_can_take_in() -> None:
     counts = Counter(
         file.parent.relative_to(ROOT) for file in SOURCES if file.name != "__init__.py"

@@ -499,7 +499,7 @@ def test_cached_and_uncached_answers_are_equal_after_every_kind_of_commit(
         fresh = {"LAKEBED_CACHE": str(tmp_path / f"cache{number}")}
         with (
             lakebed.open(tmp_path, environment=fresh) as empty,
-            lakebed.open(tmp_path, environment=dict(shop.lake._environment)) as next_,
+            lakebed.open(tmp_path, environment=dict(shop.lake.environment)) as next_,
         ):
             wanted = shop.table.refresh().scan(row_filter=where).to_arrow()
             for lake in (shop.lake, empty, next_):

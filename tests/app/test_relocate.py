@@ -273,7 +273,7 @@ def test_spark_reads_every_snapshot_of_a_relocated_lake_and_goes_on(
     shop.lake.relocate()
     assert {one.id: _spark_rows(shop, one.id) for one in snapshots_of(shop.lake, table)} == at
     assert shop.lake.spark.sql("SELECT * FROM lake.shop.silver.seen").count() == 3
-    bench = shop.lake.pipelines.services.workbench()
+    bench = shop.lake.pipelines.services.engines.workbench()
     name = bench.table(table, snapshot=snapshots_of(shop.lake, table)[-1].id)
     assert bench.connection.execute(f"SELECT count(*) FROM {name}").fetchone() == (2,)
     bench.close()

@@ -23,7 +23,7 @@ from lakebed.requests import RunRequest
 from tests.support.lakes.shop import lakebed
 
 TABLE = TableName("shop", "silver", "orders")
-Asked = list[tuple[tuple[str, ...], dict[str, Any]]]  # selectors and options of `lake.run`
+Asked = list[RunRequest]  # what `lake.run` is given
 
 
 def record(state: RunState, kind: str = "") -> RunRecord:
@@ -46,8 +46,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
         listener.on_select((TABLE,))
         listener.on_start(TABLE)
         listener.on_end(record("success"))
-        options = dict(request)
-        found.append((options.pop("select"), options))
+        found.append(request)
         return BuildResult("b" * 32, (record("success"),))
 
     monkeypatch.setattr(Lake, "run", run)
@@ -80,24 +79,19 @@ def test_options_are_handed_on_as_they_were_given(asked: Asked) -> None:
     )
     assert done.exit_code == 0, done.output
     assert asked == [
-        (
-            ("a", "b+", "c"),
-            {
-                "exclude": ("d",),
-                "full_refresh": True,
-                "batches": ("year=2020",),
-                "start": None,
-                "end": None,
-                "chunk": None,
-                "force": True,
-                "repair_gaps": True,
-                "vars": {"n": 1},
-                "released": True,
-                "together": True,
-                "threads": 3,
-                "fail_fast": True,
-                "wait": 5.0,
-            },
+        RunRequest(
+            *("a", "b+", "c"),
+            exclude=("d",),
+            full_refresh=True,
+            batches=("year=2020",),
+            force=True,
+            repair_gaps=True,
+            vars={"n": 1},
+            released=True,
+            together=True,
+            threads=3,
+            fail_fast=True,
+            wait=5.0,
         )
     ]
 
@@ -105,20 +99,14 @@ def test_options_are_handed_on_as_they_were_given(asked: Asked) -> None:
 def test_the_range_of_a_backfill_is_handed_on_as_it_was_given(asked: Asked) -> None:
     done = lakebed("run", "a", "--start", "1", "--end", "9", "--chunk", "3", "--force")
     assert done.exit_code == 0, done.output
-    ((selectors, options),) = asked
-    assert selectors == ("a",)
-    names = ("start", "end", "chunk", "force")
-    assert [options[name] for name in names] == ["1", "9", "3", True]
+    assert asked == [RunRequest("a", start="1", end="9", chunk="3", force=True)]
 
 
 def test_without_options_everything_runs_one_by_one(asked: Asked) -> None:
     shown = lakebed("run").stdout
-    selection = {"exclude": (), "full_refresh": False, "vars": {}, "released": False}
-    selection |= {"batches": (), "start": None, "end": None, "chunk": None, "force": False}
-    selection |= {"repair_gaps": False}
-    assert asked == [
-        ((), selection | {"together": False, "threads": 1, "fail_fast": False, "wait": 0.0})
-    ]
+    (request,) = asked
+    assert request == RunRequest()
+    assert (request.select, request.threads, request.together) == ((), 1, False)
     assert shown.splitlines()[0] == "1 of 1 OK    shop.silver.orders [draft in 0.0 s]"
 
 

@@ -141,8 +141,8 @@ def test_two_builders_of_the_same_batches_build_them_once(lake: Lake) -> None:
     # neither knows of the other: Iceberg lets one of them win, and the other looks again
     income.insert(*((year, "x", year) for year in (2019, 2020, 2021)))
     strangers = [
-        replace(services, tables=replace(services.tables, leases=OwnLeases(lake.stores.leases, me)))
-        for me in ("one", "other")
+        replace(services, tables=replace(services.tables, ports=replace(lake.ports, leases=leases)))
+        for leases in (OwnLeases(lake.stores.leases, me) for me in ("one", "other"))
     ]
     commits = income.commits
     with ThreadPoolExecutor(2) as pool:

@@ -26,7 +26,7 @@ def run_of(bench: RealBench, table: TableName, lease: Lease, *, skip: bool = Fal
     """As much of a run as opens a branch; it has no session."""
     run = SimpleNamespace(
         progress=SimpleNamespace(skip_write=skip),
-        services=SimpleNamespace(placement=SimpleNamespace(catalog=bench.catalog)),
+        services=SimpleNamespace(ports=SimpleNamespace(catalog=bench.catalog)),
         options=SimpleNamespace(ref="main"),
         held=SimpleNamespace(require=lambda: lease),
         table=table,

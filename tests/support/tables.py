@@ -18,7 +18,7 @@ from lakebed.tables import (
 
 def placement_of(lake: Lake) -> TablePlacement:
     """Where the lake puts new tables."""
-    return TablePlacement(lake.root, lake.settings, lake.stores.catalog, lake.stores.files)
+    return TablePlacement(lake.ports)
 
 
 def new_location(lake: Lake, table: str | TableName) -> str | None:

@@ -56,7 +56,7 @@ class SparkFeed(Feed):
         return self.head()
 
     def _require_one_snapshot(self, record: RunRecord) -> None:
-        same = [run for run in self.tools.records.runs() if run.run_id == record.run_id]
+        same = [run for run in self.tools.ports.records.runs() if run.run_id == record.run_id]
         assert len(same) == 1
         snapshots = self.kept.lake.tables.describe(TABLE).snapshots.values()
         assert len([one for one in snapshots if one.run_id == record.run_id]) <= 1

@@ -80,7 +80,9 @@ def _trust_pointers(patch: pytest.MonkeyPatch) -> None:
 def _follow_pointers_of_the_backup(patch: pytest.MonkeyPatch) -> None:
     def look(fsck: FsckServices, pointer_rows: PointerRows, former_root: str) -> restore._Restored:
         files, _ = find_metadata_files(fsck)
-        return restore._Restored(newer(fsck.catalog.pointers().values(), files, fsck.root))
+        return restore._Restored(
+            newer(fsck.ports.catalog.pointers().values(), files, fsck.ports.root)
+        )
 
     patch.setattr(restore, "_look_for_newer", look)
 

@@ -2,19 +2,20 @@
 
 import os
 import socket
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
-from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from lakebed.app.declarations import LakeDeclarations
 from lakebed.app.spark.ahead import jvm_ahead
+from lakebed.app.spark.sessions import SparkSessions
 from lakebed.app.stores import Stores, open_stores
 from lakebed.names import TableName
+from lakebed.ports import LakePorts
 from lakebed.settings import IN_BUCKET, Root, Settings, cache_folder, logs_folder
-from lakebed.tables import HeldLease, TablePlacement, TableServices
+from lakebed.tables import HeldLease, TableServices
 
 if TYPE_CHECKING:
     from lakebed.care import CareServices
@@ -22,14 +23,13 @@ if TYPE_CHECKING:
     from lakebed.derived.layouts import Layouts
     from lakebed.engines.types import IcebergCatalog, SparkSession
     from lakebed.pipelines import RunServices
-    from lakebed.ports import CareEntry, Compute, ConsumedFile, MovedFile, WarmSpark
+    from lakebed.ports import CareEntry, ConsumedFile, MovedFile, WarmSpark
     from lakebed.query.queries import Queries
     from lakebed.query.results.log import QueryLog
-    from lakebed.tables.migration.services import MigrationServices
 
 Report = Callable[[str], None]
 _NOUNS = ("tables", "pipelines", "layouts", "zones", "runs", "followers")
-_BUILT_ON_STORES = (*_NOUNS, "_placement", "_table_services", "_run_services")
+_BUILT_ON_STORES = (*_NOUNS, "ports", "_table_services", "_run_services")
 
 
 def quiet(_: str) -> None:
@@ -58,7 +58,7 @@ class Connections:
         warm: "WarmSpark | None" = None,
     ) -> None:
         self.root, self.settings = root, settings
-        self._environment, self._report = environment, report
+        self.environment, self._report = environment, report
         self._given_session, self._warm = spark, warm
 
     @cached_property
@@ -68,7 +68,7 @@ class Connections:
 
     def _open_stores(self, *, strict: bool = True) -> Stores:
         """Without `strict`, whatever database it is: for those who make it the lake's own."""
-        stores = open_stores(self.settings, self.root, cache=cache_folder(self._environment))
+        stores = open_stores(self.settings, self.root, cache=cache_folder(self.environment))
         try:
             stores.ownership.open(strict=strict)
         except BaseException:
@@ -84,52 +84,39 @@ class Connections:
     # -- services
 
     @cached_property
-    def _placement(self) -> TablePlacement:
+    def ports(self) -> LakePorts:
+        """What all rooms share."""
         stores = self.stores
-        return TablePlacement(
-            self.root,
-            self.settings,
-            stores.catalog,
-            stores.files,
+        return LakePorts(
+            root=self.root,
+            settings=self.settings,
+            files=stores.files,
+            catalog=stores.catalog,
+            leases=stores.leases,
+            records=stores.records,
+            events=stores.events,
+            releases=stores.releases,
+            care_log=stores.care,
+            late=stores,
+            sessions=SparkSessions(self),
+            holder=process_name(),
             require_owner=stores.ownership.require,
         )
 
     @cached_property
     def _table_services(self) -> TableServices:
-        stores = self.stores
         return TableServices(
-            self._placement,
-            stores.leases,
-            stores.records,
-            stores.events,
-            holder=process_name(),
-            compute=self._compute,
-            requeue=self._requeue,
-            keys_of=self._keys_of,
-            migration=self._migration_services,
+            ports=self.ports, requeue=self._requeue, declarations=self._declarations
         )
 
-    def _migration_services(self) -> "MigrationServices":
-        from lakebed.pipelines import Pipelines
-        from lakebed.tables.migration.services import MigrationServices
-
-        stores = self.stores
-        declared = Pipelines(self._run_services).partitions_of
-        return MigrationServices(
-            stores.reach, stores.snapshots, stores.care, declared=declared, watch=self.watch
-        )
+    @property
+    def _declarations(self) -> LakeDeclarations:
+        return LakeDeclarations(lambda: self._run_services)
 
     def _layout_services(self) -> "LayoutServices":
         from lakebed.derived.building.services import LayoutServices
-        from lakebed.pipelines import Pipelines
 
-        declared = Pipelines(self._run_services).layouts
-        return LayoutServices(
-            self._table_services,
-            scans=lambda: self.stores.scans,
-            declared=declared,
-            watch=self.watch,
-        )
+        return LayoutServices(self._table_services, self._declarations)
 
     def _requeue(
         self, files: "Sequence[ConsumedFile]", on_move: "Callable[[MovedFile], object]"
@@ -138,24 +125,16 @@ class Connections:
 
         requeue_files(files, self.stores.files, self.stores.records, on_move=on_move)
 
-    def _keys_of(self, table: TableName) -> tuple[str, ...]:
-        from lakebed.pipelines import Pipelines
-
-        return Pipelines(self._run_services).keys_of(table)
-
     @cached_property
     def _run_services(self) -> "RunServices":
-        from lakebed.app.run_services import open_run_services
+        from lakebed.app.run_services import LakeRunEngines
+        from lakebed.pipelines import RunServices
 
-        return open_run_services(
-            self._placement,
-            self.stores,
-            compute=self._compute,
-            holder=process_name(),
-            cancel=self._cancel,
-            own_spark=self._given_session is None and self.settings.spark.has_own_functions_only,
-            environment=self._environment,
-            layouts=self._layouts,
+        own = self.owns_spark and self.settings.spark.has_own_functions_only
+        return RunServices(
+            ports=self.ports,
+            engines=LakeRunEngines(self.ports, self.environment, own_spark=own),
+            layouts=self._layouts(),
             care=self._care_after_commits,
         )
 
@@ -169,60 +148,26 @@ class Connections:
 
         return Layouts(self._layout_services())
 
-    def _compute(self, run_id: str) -> "Compute":
-        from lakebed.engines.spark import SparkCompute, Staging, another_session, close_session
-
-        if (
-            "spark" not in self.__dict__
-        ):  # use the time the JVM takes to start: load what publishing needs
-            threading.Thread(
-                target=import_module,
-                args=("lakebed.engines.iceberg.metadata.staging",),
-                daemon=True,
-            ).start()
-        session = another_session(
-            self.spark, self.settings, self.root, environment=self._environment
-        )
-        staging = Staging(self.stores.files, self.root, run_id)
-        return SparkCompute(session, staging, run_id=run_id, close=lambda: close_session(session))
-
-    def _cancel(self) -> None:
-        """Cancel what Spark computes for this process; a session that was given is left alone."""
-        if "spark" in self.__dict__ and self._given_session is None:
-            from lakebed.engines.spark import cancel_jobs
-
-            cancel_jobs()
-
     def _care_services(self) -> "CareServices":
         """What one care works with; it remembers what it has read."""
         from lakebed.app.care import care_services
 
-        runs = self._run_services
-        return care_services(
-            self.root,
-            self.settings,
-            self.stores,
-            runs,
-            self._environment,
-            watch=self.watch,
-            layouts=self._layouts,
-        )
+        return care_services(self._run_services, self.stores.ownership, self.environment)
 
     @cached_property
     def queries(self) -> "Queries":
         """Plans and runs SQL over the lake's tables."""
         from lakebed.app.queries import LakeEngines, open_queries
 
-        places = (self.stores, self.root, self.settings, self._environment)
-        engines = LakeEngines(*places, compute=self._compute, spark=lambda: self.spark)
-        return open_queries(self.stores, self.settings, self.query_log, engines)
+        engines = LakeEngines(self.ports, self.environment, spark=lambda: self.spark)
+        return open_queries(self.ports, self.query_log, engines)
 
     @cached_property
     def query_log(self) -> "QueryLog":
         """The queries so far; plain files, so it can be read while catalog and state are down."""
         from lakebed.query.results.log import QueryLog
 
-        return QueryLog(logs_folder(self.settings, self.root, self._environment))
+        return QueryLog(logs_folder(self.settings, self.root, self.environment))
 
     # -- engines
 
@@ -234,32 +179,33 @@ class Connections:
         _ = self.stores  # creates the catalog's tables before Spark looks for them
         if self._given_session is not None:
             return adopt(self._given_session, self.settings, self.root)
-        logs = logs_folder(self.settings, self.root, self._environment)
+        logs = logs_folder(self.settings, self.root, self.environment)
         return open_session(
             self.settings,
             self.root,
-            environment=self._environment,
+            environment=self.environment,
             logs=logs,
             report=self._report,
             warm=self._warm,
         )
 
+    @property
+    def has_spark(self) -> bool:
+        """Whether Spark was started, borrowed or adopted already."""
+        return "spark" in self.__dict__
+
+    @property
+    def owns_spark(self) -> bool:
+        """Whether Spark is not that of a session which was given."""
+        return self._given_session is None
+
     def spark_ahead(self) -> AbstractContextManager[None]:
         """Let Spark's JVM boot while work is loaded and planned that will surely need it; at the
         end of the block it is ended if it was not needed after all.
         """
-        borrows = self._given_session is not None or self._warm is not None
-        if borrows or "spark" in self.__dict__:
+        if not self.owns_spark or self._warm is not None or self.has_spark:
             return nullcontext()
-        return jvm_ahead(self.settings, self.root, self._environment)
-
-    def watch(self, on_progress: Callable[[int, int], None]) -> AbstractContextManager[None]:
-        """While the block lasts, `on_progress` is told how many of Spark's tasks are done, and of
-        how many.
-        """
-        from lakebed.engines.spark import watch
-
-        return watch(self.spark, on_progress)
+        return jvm_ahead(self.settings, self.root, self.environment)
 
     @cached_property
     def iceberg(self) -> "IcebergCatalog":
@@ -270,16 +216,16 @@ class Connections:
 
     def close(self) -> None:
         """Stop what was started here."""
-        if "spark" in self.__dict__:
+        if self.has_spark:
             from lakebed.app.run_services import keep_logs
             from lakebed.engines.spark import close_session
 
             session = self.__dict__.pop("spark")
-            if self._given_session is None:  # a given session is the caller's, who goes on using it
+            if self.owns_spark:  # a given session is the caller's, who goes on using it
                 close_session(session)
             if self.settings.places.logs == IN_BUCKET:
                 keep_logs(
-                    self.stores.files, logs_folder(self.settings, self.root, self._environment)
+                    self.stores.files, logs_folder(self.settings, self.root, self.environment)
                 )
         if "queries" in self.__dict__:
             self.__dict__.pop("queries").close()

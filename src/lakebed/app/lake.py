@@ -16,12 +16,12 @@ from lakebed.requests import QueryRequest, RunRequest
 from lakebed.tables import Followers, Tables
 
 if TYPE_CHECKING:
+    from lakebed.app.layouts import LakeLayouts
     from lakebed.app.spark.workers import Workers
     from lakebed.kartothek.lake_noun import LakeDatasets
     from lakebed.landing import Zones
     from lakebed.pipelines import BuildResult, Pipelines, RunListener, RunPlan, Runs
     from lakebed.ports import RunRecord
-    from lakebed.query.advice.lake_noun import LakeLayouts
     from lakebed.query.cancellation import Cancellation
     from lakebed.query.lazy.table import LazyTable
     from lakebed.query.planning.explain import TableExplanation
@@ -50,7 +50,7 @@ class Lake(LakeUpkeep):
     @cached_property
     def layouts(self) -> "LakeLayouts":
         """Further arrangements of the lake's tables, which queries use by themselves."""
-        from lakebed.query.advice.lake_noun import LakeLayouts
+        from lakebed.app.layouts import LakeLayouts
 
         return LakeLayouts(self._layout_services(), lambda: self.queries)
 
@@ -87,7 +87,7 @@ class Lake(LakeUpkeep):
         """The processes that keep Spark running for this lake between commands."""
         from lakebed.app.spark.workers import Workers
 
-        return Workers(self._environment, lake=str(self.root))
+        return Workers(self.environment, lake=str(self.root))
 
     # -- manual changes
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lakebed.app.stores import Stores
 from lakebed.derived.look import LayoutLooks
 from lakebed.names import new_run_id
+from lakebed.ports import LakePorts
 from lakebed.query.layouts.choosing import LayoutChooser
 from lakebed.query.planning.layout_plan import LayoutPlanning
 from lakebed.query.planning.plan import PinnedTable, QueryPlan
@@ -15,8 +15,7 @@ from lakebed.query.planning.planner import QueryContext
 from lakebed.query.queries import Queries
 from lakebed.query.results.log import QueryLog
 from lakebed.query.views.catalog_views import sql_changing_setting
-from lakebed.settings import RestCatalog, Root, Settings
-from lakebed.tables import protect_reads
+from lakebed.settings import RestCatalog, Settings
 
 if TYPE_CHECKING:
     from lakebed.engines.duckdb import DuckEngine
@@ -27,24 +26,18 @@ if TYPE_CHECKING:
     from lakebed.ports import Compute
 
 
-def open_queries(
-    stores: Stores, settings: Settings, log: QueryLog, engines: "LakeEngines"
-) -> Queries:
+def open_queries(ports: LakePorts, log: QueryLog, engines: "LakeEngines") -> Queries:
     """The queries of a lake."""
+    settings = ports.settings
     context = QueryContext(
-        stores.catalog,
-        stores.scans,
-        settings.timezone,
+        ports,
         system_tables={("system", "query_log"): log.select},
         spark_setting=sql_changing_setting(settings.spark.conf),
     )
     if settings.layouts.use:
-        looks = LayoutLooks(stores.catalog, stores.scans, stores.files)
-        chooser = LayoutChooser(looks, context.plan, context.metadata)
+        chooser = LayoutChooser(LayoutLooks(ports), context.plan, context.metadata)
         context = replace(context, layouts=LayoutPlanning(chooser, settings.layouts))
-    return Queries(
-        context, log, engines, protect=partial(protect_reads, stores.catalog, stores.events)
-    )
+    return Queries(context, log, engines)
 
 
 class LakeEngines:
@@ -52,21 +45,16 @@ class LakeEngines:
 
     def __init__(
         self,
-        stores: Stores,
-        root: Root,
-        settings: Settings,
+        ports: LakePorts,
         environment: Mapping[str, str],
         *,
-        compute: "Callable[[str], Compute]",
         spark: "Callable[[], SparkSession]",
     ) -> None:
-        self._stores, self._root, self._settings, self._environment = (
-            stores,
-            root,
-            settings,
-            environment,
-        )
-        self._compute, self._spark = compute, spark
+        self._ports, self._environment, self._spark = ports, environment, spark
+
+    @property
+    def _settings(self) -> Settings:
+        return self._ports.settings
 
     @cached_property
     def duckdb(self) -> "DuckEngine":
@@ -91,7 +79,7 @@ class LakeEngines:
 
         limits = self._settings.query
         return ConfinedEngine(
-            self._stores.scans,
+            self._ports.scans,
             timezone=self._settings.timezone,
             file_access=self._file_access(),
             limits=UntrustedLimits(
@@ -119,28 +107,22 @@ class LakeEngines:
 
     def compute(self) -> "Compute":
         """Spark, in a session of its own; the caller closes it."""
-        return self._compute(new_run_id())
+        return self._ports.sessions.open(new_run_id())
 
     def _file_access(self) -> tuple[str, ...]:
         from lakebed.engines.duckdb import s3_secret
 
         is_rest = isinstance(self._settings.catalog, RestCatalog)
-        return s3_secret(self._root, self._settings.files, self._environment, any_bucket=is_rest)
+        return s3_secret(
+            self._ports.root, self._settings.files, self._environment, any_bucket=is_rest
+        )
 
     def _inspect(self, pinned: PinnedTable, part: str) -> Any:
         """A metadata table as Arrow."""
         if part == "batches":
             from lakebed.engines.arrow.batches import batch_rows
 
-            stores = self._stores
-            return batch_rows(
-                stores.files,
-                lambda: stores.scans,
-                stores.records,
-                pinned.pointer,
-                pinned.metadata,
-                pinned.snapshot_id,
-            )
+            return batch_rows(self._ports, pinned.pointer, pinned.metadata, pinned.snapshot_id)
         from lakebed.engines.iceberg import file_properties
         from lakebed.engines.iceberg.scan.metadata_tables import metadata_rows
 

@@ -1,79 +1,61 @@
-"""Wiring: the engines and stores that runs work with."""
+"""Wiring: what runs compute with besides sessions of Spark."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from lakebed.app.stores import Stores
 from lakebed.errors import BadSettings, LakebedError
-from lakebed.pipelines import RunServices
-from lakebed.ports import Compute, Files, LocalSession
-from lakebed.settings import DATA, SETTINGS_FILE, Root, Settings, cache_folder, logs_folder
-from lakebed.tables import TablePlacement
-
-if TYPE_CHECKING:
-    from lakebed.derived.layouts import Layouts
-    from lakebed.names import TableName
-    from lakebed.ports import CareEntry
-    from lakebed.tables import HeldLease
-
-    Care = Callable[[TableName, HeldLease], Sequence[CareEntry]]
+from lakebed.ports import Files, LakePorts, LocalSession
+from lakebed.settings import DATA, SETTINGS_FILE, Root, cache_folder, logs_folder
 
 
-def open_run_services(
-    placement: TablePlacement,
-    stores: Stores,
-    *,
-    compute: Callable[[str], Compute],
-    cancel: Callable[[], None],
-    holder: str,
-    own_spark: bool,
-    environment: Mapping[str, str],
-    layouts: "Callable[[], Layouts]",
-    care: "Care",
-) -> RunServices:
-    """The services of a lake's runs.
+@dataclass(frozen=True)
+class LakeRunEngines:
+    """The `RunEngines` of a lake; starts none before a run needs it."""
 
-    Starts no engine: `compute` and the local session are opened when a run needs them.
-    """
-    settings, root = placement.settings, placement.root
-    logs = logs_folder(settings, root, environment)
-    return RunServices(
-        placement,
-        stores.leases,
-        stores.records,
-        compute=compute,
-        cancel=cancel,
-        workbench=lambda: _local_session(stores, settings),
-        scratch=lambda run_id: scratch_folder(root, environment) / run_id,
-        log=lambda run_id: logs / "runs" / f"{run_id}.log",
-        holder=holder,
-        releases=stores.releases,
-        snapshots=lambda: stores.snapshots,
-        own_spark=own_spark,
-        elsewhere=partial(_elsewhere, settings, root),
-        layouts=layouts,
-        scans=lambda: stores.scans,
-        care=care,
-    )
+    ports: LakePorts
+    environment: Mapping[str, str]
+    own_spark: bool
 
+    def workbench(self) -> LocalSession:
+        """DuckDB in this process."""
+        from lakebed.engines.duckdb import DuckWorkbench
+        from lakebed.engines.iceberg import file_properties
 
-def _elsewhere(settings: Settings, lake: Root, store: str) -> tuple[Files, Root]:
-    from lakebed.engines.files import FolderFiles, open_files
-    from lakebed.engines.spark import reads_s3
-
-    if store == "/":
-        return FolderFiles(Path("/")), Root("file://")
-    if not reads_s3(settings, lake):
-        raise BadSettings(
-            f"a source is in the bucket {store}, and no setting says how buckets are reached.",
-            where=SETTINGS_FILE,
-            next="Set files.region; for a server other than AWS files.endpoint, and its keys.",
+        settings = self.ports.settings
+        return DuckWorkbench(
+            self.ports.catalog,
+            timezone=settings.timezone,
+            properties=file_properties(settings.files),
+            spill=settings.places.spill,
         )
-    root = Root.parse(store)
-    return open_files(root, settings.files), root
+
+    def scratch(self, run_id: str) -> Path:
+        """A run's own folder on this machine."""
+        return scratch_folder(self.ports.root, self.environment) / run_id
+
+    def log(self, run_id: str) -> Path:
+        """Where a run's log is written."""
+        logs = logs_folder(self.ports.settings, self.ports.root, self.environment)
+        return logs / "runs" / f"{run_id}.log"
+
+    def elsewhere(self, store: str) -> tuple[Files, Root]:
+        """Files of this machine, or of a bucket."""
+        from lakebed.engines.files import FolderFiles, open_files
+        from lakebed.engines.spark import reads_s3
+
+        settings = self.ports.settings
+        if store == "/":
+            return FolderFiles(Path("/")), Root("file://")
+        if not reads_s3(settings, self.ports.root):
+            raise BadSettings(
+                f"a source is in the bucket {store}, and no setting says how buckets are reached.",
+                where=SETTINGS_FILE,
+                next="Set files.region; for a server other than AWS files.endpoint, and its keys.",
+            )
+        root = Root.parse(store)
+        return open_files(root, settings.files), root
 
 
 def scratch_folder(root: Root, environment: Mapping[str, str]) -> Path:
@@ -82,18 +64,6 @@ def scratch_folder(root: Root, environment: Mapping[str, str]) -> Path:
     """
     base = cache_folder(environment) if root.is_bucket else root.folder / DATA
     return base / "staging"
-
-
-def _local_session(stores: Stores, settings: Settings) -> LocalSession:
-    from lakebed.engines.duckdb import DuckWorkbench
-    from lakebed.engines.iceberg import file_properties
-
-    return DuckWorkbench(
-        stores.catalog,
-        timezone=settings.timezone,
-        properties=file_properties(settings.files),
-        spill=settings.places.spill,
-    )
 
 
 def keep_logs(files: Files, folder: Path) -> None:

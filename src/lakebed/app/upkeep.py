@@ -79,10 +79,10 @@ class LakeUpkeep(Connections):
         """Write catalog and state, as of one moment, to a file, or to a new file in a folder;
         `s3://` too.
         """
-        from lakebed.app.backup import backup_services
+        from lakebed.app.fsck import backup_services
         from lakebed.care.backup import back_up
 
-        services = backup_services(self._fsck_services(), self.stores, self.settings)
+        services = backup_services(self._fsck_services(), self.stores.database)
         return back_up(services, destination)
 
     def restore(
@@ -91,11 +91,11 @@ class LakeUpkeep(Connections):
         """Replace catalog and state by a backup's; `newest` follows what tables have committed
         since it was made.
         """
-        from lakebed.app.backup import backup_services
+        from lakebed.app.fsck import backup_services
         from lakebed.care.backup import restore_backup
 
         self._accept_database()
-        services = backup_services(self._fsck_services(report), self.stores, self.settings)
+        services = backup_services(self._fsck_services(report), self.stores.database)
         ownership = self.stores.ownership
         # `newest` relocates the tables of a copied or moved lake
         relocating = ownership.relocating(moved=False, dry_run=False) if newest else nullcontext()
@@ -116,11 +116,11 @@ class LakeUpkeep(Connections):
 
         The lake gets an id of its own, unless it was `moved`, and is no longer where it was.
         """
-        from lakebed.app.backup import relocation_services
+        from lakebed.app.fsck import relocation_services
         from lakebed.care.relocation import RelocationReport, relocate
 
         self._accept_database()
-        services = relocation_services(self._fsck_services(report), self.stores, self.settings)
+        services = relocation_services(self._fsck_services(report), self.stores.database)
         with self.stores.ownership.relocating(moved=moved, dry_run=dry_run) as is_away:
             if is_away and self.stores.catalog.owns_files:  # it places tables itself
                 return RelocationReport(origin="", root=str(self.root), tables=())
@@ -136,13 +136,5 @@ class LakeUpkeep(Connections):
 
     def _fsck_services(self, report: Report = quiet) -> "FsckServices":
         from lakebed.app.fsck import fsck_services
-        from lakebed.tables import Tables
 
-        return fsck_services(
-            self.root,
-            self.settings,
-            self.stores,
-            self._run_services,
-            Tables(self._table_services),
-            report=report,
-        )
+        return fsck_services(self._run_services, self.stores.database, report=report)

@@ -130,9 +130,9 @@ def compact(
 ) -> Done:
     """Let Spark rewrite, and record an event for followers of the table."""
     settle_times(
-        services.catalog,
+        services.ports.catalog,
         step.table,
-        now=services.leases.store_time(),
+        now=services.ports.leases.store_time(),
         leases=[held.require()],
     )
     before = _head(step.table, services)
@@ -141,9 +141,9 @@ def compact(
         if isinstance(step, CompactFiles)
         else (rewrite_manifests(step.table))
     )
-    session = services.compute(new_run_id())
+    session = services.ports.sessions.open(new_run_id())
     try:
-        with services.watch(on_progress):
+        with services.ports.sessions.watch(on_progress):
             told = {key: int(value or 0) for key, value in session.rows(text, limit=1)[0].items()}
     finally:
         session.close()
@@ -151,7 +151,7 @@ def compact(
     after = _head(step.table, services)
     if after and before and after.head() != before.head():
         _refuse_other_rows(before, after, step.table)
-        services.events.append(
+        services.ports.events.append(
             Event("compacted", step.table, after.refs["main"].snapshot, {"action": step.action})
         )
     counts = {
@@ -169,7 +169,8 @@ def _has_deletes(metadata: TableMetadata | None) -> bool:
 
 
 def _head(table: TableName, services: CareServices) -> TableMetadata | None:
-    return services.catalog.metadata(services.catalog.pointers([table]).values()).get(table)
+    catalog = services.ports.catalog
+    return catalog.metadata(catalog.pointers([table]).values()).get(table)
 
 
 def _refuse_other_rows(before: TableMetadata, after: TableMetadata, table: TableName) -> None:

@@ -4,8 +4,7 @@ from functools import cached_property
 
 from lakebed.care.all_tables import Stock, Stocktaking
 from lakebed.care.removal.reachable import Look, Reachable
-from lakebed.ports import Catalog, Files, ReachableFiles
-from lakebed.settings import Root
+from lakebed.ports import LakePorts
 from lakebed.tables import MovedTables
 
 _LOOKS = 5  # runs create and remove hidden tables all the time
@@ -14,11 +13,11 @@ _LOOKS = 5  # runs create and remove hidden tables all the time
 class LakeObserver:
     """Remembers what it has read for the length of one care."""
 
-    def __init__(self, root: Root, files: Files, catalog: Catalog, reach: ReachableFiles) -> None:
+    def __init__(self, ports: LakePorts) -> None:
         # a catalog that owns files places tables where it likes
-        moved = None if catalog.owns_files else MovedTables(files, root)
-        self.reachable = Reachable(files, reach, moved)
-        self._stocktaking = Stocktaking(catalog, files, root)
+        moved = None if ports.catalog.owns_files else MovedTables(ports.files, ports.root)
+        self.reachable = Reachable(ports.files, ports.reach, moved)
+        self._stocktaking = Stocktaking(ports.catalog, ports.files, ports.root)
 
     def take_stock(self) -> Stock:
         """All tables, as of now."""

@@ -3,9 +3,9 @@ in one commit.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from lakebed.care.fsck import FsckServices, rebuild_catalog
 from lakebed.care.fsck.rebuilding import find_unregistered
@@ -27,14 +27,19 @@ StrayKind = Literal["table", "view", "dropped", "unregistered"]
 _METADATA_FILE = re.compile(r"(.+)/[^/]+/warehouse/[^/]+/[^/]+/metadata/[^/]+")
 
 
+class OpenRelocator(Protocol):
+    """Opens what rewrites metadata for a lake's former root; `only_look`: it writes nothing."""
+
+    def __call__(self, origin: str, *, only_look: bool) -> TableRelocator: ...
+
+
 @dataclass(frozen=True)
 class RelocationServices:
     """The lake's pointers and database, and the engine that rewrites metadata."""
 
     fsck: FsckServices
     database: DatabaseArchive
-    # for the lake's former root; the flag: only look, write nothing
-    relocator: Callable[[str, bool], TableRelocator]
+    open_relocator: OpenRelocator
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,7 @@ def relocate(
 
     `UsageError` if no table was below the former root, unless it `may_find_none`.
     """
-    fsck, root = services.fsck, services.fsck.root
+    fsck, root = services.fsck, services.fsck.ports.root
     if fsck.pointer_rows is None:
         what = "the catalog is a separate server, which places tables itself."
         raise UsageError(what, next="Move the tables with the server's own tools.")
@@ -104,7 +109,7 @@ def relocate(
         return RelocationReport("", str(root), ())
     _require_idle(services.database)
     start = _origin(origin, {stray.former_root for stray in strays} - {""}, root)
-    relocator = services.relocator(start, dry_run)
+    relocator = services.open_relocator(start, only_look=dry_run)
     below = [stray for stray in strays if relocator.moved(stray.address) != stray.address]
     if not below and not may_find_none:
         what, advice = f"no table was below {start}.", f"One was at {strays[0].address}"
@@ -138,18 +143,18 @@ def _stray_row(fsck: FsckServices, row: PointerRow, origin: str | None) -> Stray
     """A row of the catalog, if it points outside the lake, or at a metadata file here that names
     files elsewhere.
     """
-    path = fsck.root.relative(row.location)
-    if path is None or (origin and _is_below(origin, fsck.root, path)):
+    path = fsck.ports.root.relative(row.location)
+    if path is None or (origin and _is_below(origin, fsck.ports.root, path)):
         former = next(iter(origins_of([row.location])), "")
         return Stray(row.name, row.kind, row.location, row.location, former, row)
     if row.table is None or row.kind == "view":
         return None  # no rebuild and no restore has ever pointed such a row here
     pointer = Pointer(row.table, row.location)
     try:
-        metadata = fsck.catalog.metadata([pointer])[row.table]
+        metadata = fsck.ports.catalog.metadata([pointer])[row.table]
     except DamagedTable:
         return None  # at its place; fsck reports it
-    former = former_root(row.location, metadata, fsck.files.path_of)
+    former = former_root(row.location, metadata, fsck.ports.files.path_of)
     if not former and origin and _reaches_below(fsck, pointer, origin):
         former = normalized_location(origin).rstrip("/")
     return Stray(row.name, row.kind, row.location, former, former, row) if former else None
@@ -165,7 +170,7 @@ def _reaches_below(fsck: FsckServices, pointer: Pointer, origin: str) -> bool:
     """Whether manifests name files there, which do not lead here by a link."""
     below = f"{normalized_location(origin).rstrip('/')}/"
     return any(
-        file.location.startswith(below) and fsck.files.path_of(file.location) is None
+        file.location.startswith(below) and fsck.ports.files.path_of(file.location) is None
         for file in fsck.inspection.walk(pointer)
     )
 
@@ -178,7 +183,7 @@ def _unregistered(fsck: FsckServices, rows: Sequence[PointerRow]) -> Iterator[St
     plan, _ = find_unregistered(fsck)
     for candidate in plan.elsewhere:
         location, former = candidate.file.location, candidate.former_root
-        own = f"/{fsck.root.relative(table_folder(location))}"
+        own = f"/{fsck.ports.root.relative(table_folder(location))}"
         if not any(folder.endswith(own) for folder in folders):  # else a row has it, elsewhere
             kind: StrayKind = "unregistered" if rows else "table"
             yield Stray(str(candidate.name), kind, location, former, former)
@@ -213,7 +218,7 @@ def _point_here(
 ) -> None:
     rows = [(stray.row, moved.location) for stray, moved in moves if stray.row]
     changes = [PointerChange(row, location) for row, location in rows]
-    records = _records((row for row, _ in rows), origin, fsck.root)
+    records = _records((row for row, _ in rows), origin, fsck.ports.root)
     pointer_rows.change(changes, records=records)
     if any(stray.kind == "table" and stray.row is None for stray, _ in moves):
         rebuild_catalog(fsck)  # by the files that were just written: they are the newest

@@ -59,7 +59,7 @@ def take_care(
     """Look, decide, do. A dry run stops before the last."""
     listener = listener or CareListener()
     survey = look_around(services, request, now=now)
-    plan = plan_care(survey, request, services.settings.care, now=now)
+    plan = plan_care(survey, request, services.ports.settings.care, now=now)
     listener.on_plan(plan)
     care = _Care(services, survey, now, listener)
     carry_out = care.report if request.dry_run else care.executor.attempt
@@ -98,7 +98,7 @@ class _Care:
         """Record how a step ended, unless it only reported: the next care finds that again."""
         entry = self._entry(step, ended.result or _failed(ended.error), ended.seconds)
         if entry.state != "reported":
-            self.services.log.write(entry)
+            self.services.ports.care_log.write(entry)
         return entry
 
     def _entry(self, step: CareStep, done: Done, seconds: float) -> CareEntry:
@@ -153,11 +153,11 @@ class _Care:
         services, now, on_progress = self.services, self.now, self.listener.on_progress
         match step:
             case CloseDeadRuns(table=table):
-                return Done({"runs": services.heal(table, held.require())})
+                return Done({"runs": services.rooms.heal(table, held.require())})
             case RemoveBranches():
                 return self._remove_branches(step, held)
             case DropLeftovers():
-                settle_publications(services.catalog)
+                settle_publications(services.ports.catalog)
                 held.require()
                 return drop_leftovers(step, services)
             case FinishRemoval():
@@ -180,16 +180,18 @@ class _Care:
         amendments = [RemoveRef(name) for name in step.branches]
         records = ChangeRecords(events=events)
         amend(
-            self.services.catalog, step.table, amendments, leases=[held.require()], records=records
+            self.services.ports.catalog,
+            step.table,
+            amendments,
+            leases=[held.require()],
+            records=records,
         )
         return Done(step.counts)
 
     def _refresh_layouts(self, step: RefreshLayouts) -> Done:
         """Builders hold leases of batches, not the table's: runs go on meanwhile."""
-        if self.services.layouts is None:
-            return Done({})
         listener = LayoutListener(on_progress=self.listener.on_progress)
-        done = self.services.layouts().build(step.table, listener=listener)
+        done = self.services.rooms.layouts.build(step.table, listener=listener)
         failed = [f"{build.name}: {build.error}" for build in done if build.error]
         counts = {
             "layouts": sum(build.changed for build in done),

@@ -29,9 +29,9 @@ def care_request(
 
 def known_tables(services: CareServices) -> set[TableName]:
     """All tables, including dropped ones and those of which only records of runs are left."""
-    dropped = (gone.table for gone in services.catalog.dropped())
-    ran = (run.table for run in services.records.summaries())
-    return {*services.catalog.pointers(), *dropped, *ran}
+    dropped = (gone.table for gone in services.ports.catalog.dropped())
+    ran = (run.table for run in services.ports.records.summaries())
+    return {*services.ports.catalog.pointers(), *dropped, *ran}
 
 
 def select_tables(texts: Iterable[str], known: Collection[TableName]) -> frozenset[TableName]:

@@ -1,31 +1,19 @@
 """What care works with."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Protocol
 
 from lakebed.care.observer import LakeObserver
 from lakebed.derived.layouts import Layouts
 from lakebed.errors import LakebedError
 from lakebed.landing import ZoneSpec
 from lakebed.names import TableName, ZoneName
-from lakebed.ports import (
-    CareLog,
-    Catalog,
-    Compute,
-    Events,
-    Files,
-    Lease,
-    Leases,
-    ReachableFiles,
-    Records,
-    Scans,
-    SnapshotProtection,
-)
-from lakebed.settings import Root, Settings, TableCare
+from lakebed.ports import Files, LakePorts, Lease, SnapshotProtection
+from lakebed.settings import TableCare
 from lakebed.tables import HeldLease, hold_lease
-from lakebed.work import OnProgress
 
 
 @dataclass(frozen=True)
@@ -45,40 +33,41 @@ class Reaping:
     bytes: int = 0
 
 
-def _nothing_to_reap(_: datetime, dry_run: bool) -> Reaping:
-    del dry_run
-    return Reaping()
+class OtherRooms(Protocol):
+    """What pipelines, zones, releases and layouts do for care."""
+
+    @property
+    def layouts(self) -> Layouts:
+        """Those of the lake's tables."""
+        ...
+
+    def heal(self, table: TableName, lease: Lease) -> int:
+        """Close a table's dead runs, and count them."""
+        ...
+
+    def own_care(self) -> Mapping[TableName, TableCare | LakebedError]:
+        """What pipelines say of the care of their tables, or why it cannot be read."""
+        ...
+
+    def zones(self) -> tuple[ZoneRules, ...]:
+        """The zones whose settings can be read."""
+        ...
+
+    def reap(self, now: datetime, *, dry_run: bool) -> Reaping:
+        """Remove what no release or draft needs any more, or only look for it."""
+        ...
 
 
 @dataclass(frozen=True)
 class CareServices:
-    """The stores of a lake, and what pipelines and zones do for care."""
+    """The ports of a lake, and what care needs besides."""
 
-    root: Root
-    settings: Settings
-    files: Files
-    catalog: Catalog
-    leases: Leases
-    records: Records
-    events: Events
-    reach: ReachableFiles
+    ports: LakePorts
     observer: LakeObserver
-    log: CareLog
-    holder: str
-    compute: Callable[[str], Compute]  # a session of its own
-    heal: Callable[[TableName, Lease], int]  # closes a table's dead runs; how many
-    # what pipelines say, or why it cannot be read
-    own_care: Callable[[], Mapping[TableName, TableCare | LakebedError]] = dict
-    zones: Callable[[], tuple[ZoneRules, ...]] = tuple
-    reap: Callable[[datetime, bool], Reaping] = _nothing_to_reap  # now, and whether only to look
-    logs: Mapping[str, Files] = field(default_factory=dict)  # places of logs
-    # places of payloads and scratch files
-    staging: Mapping[str, Files] = field(default_factory=dict)
-    layouts: Callable[[], Layouts] | None = None
-    scans: Callable[[], Scans] | None = None
+    rooms: OtherRooms
+    logs: Mapping[str, Files]  # places of logs
+    staging: Mapping[str, Files]  # places of payloads and scratch files
     held: Mapping[str, HeldLease] = field(default_factory=dict)  # by whoever asks for care
-    # how far Spark is
-    watch: Callable[[OnProgress], AbstractContextManager[None]] = lambda _: nullcontext()
 
     @contextmanager
     def holding(self, name: str) -> Iterator[HeldLease]:
@@ -87,19 +76,19 @@ class CareServices:
             yield own
             return
         with hold_lease(
-            self.leases,
+            self.ports.leases,
             name,
-            holder=f"{self.holder} (care)",
-            limit=self.settings.lease.limit_seconds,
+            holder=f"{self.ports.holder} (care)",
+            limit=self.ports.settings.lease.limit_seconds,
         ) as held:
             yield held
 
     def kept(self) -> tuple[SnapshotProtection, ...]:
         """The snapshots that runs read or that are protected."""
-        pinned = self.records.pinned()
+        pinned = self.ports.records.pinned()
         runs = (
             SnapshotProtection("a run", table, snapshot)
             for table, snapshots in pinned.items()
             for snapshot in snapshots
         )
-        return (*runs, *self.events.protected())
+        return (*runs, *self.ports.events.protected())

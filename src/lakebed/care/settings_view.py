@@ -29,10 +29,10 @@ def care_settings(services: CareServices, name: str) -> CareView:
     table = find_by_name(name, known_tables(services))
     sources = services.observer.take_stock().sources if table.derived else {}
     source = sources.get(table, table)
-    own = services.own_care().get(source, TableCare())
+    own = services.rooms.own_care().get(source, TableCare())
     if isinstance(own, LakebedError):
         raise own
-    settings = services.settings
+    settings = services.ports.settings
     namespace, named = settings.namespaces.get(source.namespace), settings.tables.get(str(source))
     levels = {
         "lake": effective_care(settings.care),

@@ -88,10 +88,10 @@ def look_around(services: CareServices, request: CareRequest, *, now: datetime) 
         stock, orphans = _look_for_orphans(services, now=now)
     else:
         stock, orphans = services.observer.take_stock(), OrphanLook()
-    runs = services.records.summaries()
+    runs = services.ports.records.summaries()
     rules, unread = _rules(services, stock, runs)
     landing = request.wants("purge_processed") or request.wants("purge_quarantine")
-    zones = services.zones() if lake_wide and landing else ()
+    zones = services.rooms.zones() if lake_wide and landing else ()
     return LakeSurvey(
         stock,
         rules,
@@ -100,7 +100,7 @@ def look_around(services: CareServices, request: CareRequest, *, now: datetime) 
         busy=_busy(services, runs),
         kept=services.kept(),
         released=_released(services, rules, now=now),
-        removals=read_removals(services.files),
+        removals=read_removals(services.ports.files),
         heads=_heads(services, stock, rules, request),
         targets={table: _target(services, table, stock) for table in stock.tables},
         layouts=_layouts(services, stock, request),
@@ -113,7 +113,7 @@ def look_around(services: CareServices, request: CareRequest, *, now: datetime) 
         quarantine={
             zone.zone: _landed(services, zone.zone, QUARANTINE)
             for zone in zones
-            if services.settings.care.quarantine_max_age_days is not None
+            if services.ports.settings.care.quarantine_max_age_days is not None
         },
         staging={place: staged_files(files) for place, files in services.staging.items()}
         if lake_wide
@@ -123,15 +123,15 @@ def look_around(services: CareServices, request: CareRequest, *, now: datetime) 
         else {},
         judged_runs=_judged_runs(services, rules, runs) if request.wants("purge_runs") else {},
         oldest_event=_oldest(services),
-        oldest_publication=services.catalog.oldest_publication(),
-        reaping=services.reap(now, True)
+        oldest_publication=services.ports.catalog.oldest_publication(),
+        reaping=services.rooms.reap(now, dry_run=True)
         if lake_wide and request.wants("reap_releases")
         else Reaping(),
     )
 
 
 def _landed(services: CareServices, zone: ZoneName, folder: str) -> tuple[FileInfo, ...]:
-    return tuple(services.files.list(f"{zone.folder}/{folder}"))
+    return tuple(services.ports.files.list(f"{zone.folder}/{folder}"))
 
 
 def _rules(
@@ -140,7 +140,7 @@ def _rules(
     """How each table is cared for; a derived table like its source. An unreadable pipeline may ask
     for a longer retention, so its table is left alone.
     """
-    told = services.own_care()
+    told = services.rooms.own_care()
     own = {table: said for table, said in told.items() if isinstance(said, TableCare)}
     unread = {table: str(said) for table, said in told.items() if isinstance(said, LakebedError)}
     names = (
@@ -150,7 +150,7 @@ def _rules(
     )
     asked = {table: stock.sources.get(table, table) for table in names}
     rules = {
-        table: services.settings.care_for(source, own=own.get(source))
+        table: services.ports.settings.care_for(source, own=own.get(source))
         for table, source in asked.items()
     }
     unread |= {table: unread[source] for table, source in asked.items() if source in unread}
@@ -164,18 +164,18 @@ def _layouts(
     left to `layout ls` and fsck.
     """
     found: dict[TableName, Mapping[str, int]] = {}
-    if services.layouts is None or not request.wants("build_layouts") or stock.in_the_way:
+    if not request.wants("build_layouts") or stock.in_the_way:
         return found
     for table, member in stock.tables.items():
         if member.metadata and request.means(table) and listed_tables(member.metadata):
             with suppress(LakebedError):
-                found[table] = services.layouts().due(table)
+                found[table] = services.rooms.layouts.due(table)
     return found
 
 
 def _busy(services: CareServices, runs: tuple[RunSummary, ...]) -> frozenset[TableName]:
     running = {run.table for run in runs if run.state == "running"}
-    return frozenset(table for table in running if services.leases.holder(str(table)))
+    return frozenset(table for table in running if services.ports.leases.holder(str(table)))
 
 
 def _released(
@@ -183,7 +183,9 @@ def _released(
 ) -> dict[int, datetime]:
     days = max((rule.snapshot_max_age_days for rule in rules.values()), default=SAFE_DAYS)
     return let_go(
-        services.events.since(kinds=LETTING_GO, after=now - timedelta(days=days), limit=1_000_000)
+        services.ports.events.since(
+            kinds=LETTING_GO, after=now - timedelta(days=days), limit=1_000_000
+        )
     )
 
 
@@ -192,7 +194,7 @@ def _target(services: CareServices, table: TableName, stock: Stock) -> int:
     written = metadata.properties.get("write.target-file-size-bytes", "") if metadata else ""
     if written.isdigit():
         return int(written)
-    return int(services.settings.write_for(table).target_file_size or 0)
+    return int(services.ports.settings.write_for(table).target_file_size or 0)
 
 
 def _heads(
@@ -211,7 +213,7 @@ def _heads(
             head = member.metadata.refs["main"].snapshot
             # fsck reports the damage; here it only means that there is nothing to rewrite
             with suppress(DamagedTable):
-                files = services.reach.files(member.pointer, snapshots=[head])
+                files = services.ports.reach.files(member.pointer, snapshots=[head])
                 target = _target(services, table, stock)
                 found[table] = judged(files, target=target, spec=member.metadata.spec)
     return found
@@ -219,12 +221,13 @@ def _heads(
 
 def _look_for_orphans(services: CareServices, *, now: datetime) -> tuple[Stock, OrphanLook]:
     """Files are listed before the catalog is read."""
-    before = orphans_before(services.settings.care.orphan_file_max_age_days, now=now)
-    with old_files(list_warehouses(services.files), before=before) as listed:
+    files, settings = services.ports.files, services.ports.settings.care
+    before = orphans_before(settings.orphan_file_max_age_days, now=now)
+    with old_files(list_warehouses(files), before=before) as listed:
         look = services.observer.look()
         if refused := look.refused or lost_catalog_reason(listed, look.stock):
             return look.stock, OrphanLook(refused=refused)
-        return look.stock, OrphanLook(count_orphans(listed, look, awaited_files(services.files)))
+        return look.stock, OrphanLook(count_orphans(listed, look, awaited_files(files)))
 
 
 def _with_leases(look: OrphanLook, stock: Stock, runs: tuple[RunSummary, ...]) -> OrphanLook:
@@ -242,7 +245,7 @@ def _judged_runs(
         rule, ended = rules[table], [run.run_id for run in own if run.state != "running"]
         if len(ended) > rule.verdicts_max_per_gate:
             beyond = set(ended[rule.verdicts_max_per_gate :])
-            records = services.records.runs(table=table, limit=len(ended) + 1000)
+            records = services.ports.records.runs(table=table, limit=len(ended) + 1000)
             found[table] = tuple(
                 record.run_id for record in records if record.run_id in beyond and record.verdicts
             )
@@ -275,5 +278,5 @@ def by_table(runs: Iterable[RunSummary]) -> dict[TableName, list[RunSummary]]:
 
 
 def _oldest(services: CareServices) -> datetime | None:
-    oldest = services.events.since(limit=1)
+    oldest = services.ports.events.since(limit=1)
     return oldest[0].at if oldest else None

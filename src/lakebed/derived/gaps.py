@@ -1,6 +1,6 @@
 """Gaps of a table that is made from batches, told by its files."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -8,14 +8,13 @@ from lakebed.batches.gaps import Gap, find_gaps
 from lakebed.batches.keys import BatchKey, read_label
 from lakebed.batches.state import BatchStates
 from lakebed.derived.labels import FileLabels
-from lakebed.ports import Pointer, Records, Scans, TableMetadata
+from lakebed.ports import LakePorts, Pointer, TableMetadata
 
 _RECORDS = 1_000  # of runs, the newest: older ones are told by the checkpoint
 
 
 def table_gaps(
-    scans: Callable[[], Scans],
-    records: Records,
+    ports: LakePorts,
     pointer: Pointer,
     metadata: TableMetadata,
     states: BatchStates,
@@ -36,14 +35,14 @@ def table_gaps(
 
     @cache
     def labels_at(snapshot: int) -> frozenset[str] | None:
-        files = scans().plan(pointer, snapshot=snapshot).files
+        files = ports.scans.plan(pointer, snapshot=snapshot).files
         found = {labels.label(file.partition) for file in files}
         known = frozenset(one for one in found if one is not None)
         return known if len(known) == len(found) else None
 
     @cache
     def published() -> dict[int | None, str]:
-        runs = records.runs(table=pointer.table, state="success", limit=_RECORDS)
+        runs = ports.records.runs(table=pointer.table, state="success", limit=_RECORDS)
         return {run.snapshot: run.run_id for run in runs}
 
     def publisher(snapshot: int) -> str:

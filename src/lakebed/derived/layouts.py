@@ -82,7 +82,7 @@ class Layouts:
             name=name,
             comment=comment,
         )
-        if declared := self.services.declared().get(found):
+        if declared := self.services.declarations.layouts().get(found):
             raise declared_elsewhere(found, spec, declared)
         _, _, metadata = self.services.tables.look_up(found)
         complete = complete_spec(spec, metadata)
@@ -147,7 +147,7 @@ class Layouts:
         with layout_session(self.services) as session:
             for pointer, metadata in self._overview.tables(table):
                 verifier = LayoutVerifier(self.services, session, pointer.table)
-                for layout in find_layouts(metadata, self.services.catalog):
+                for layout in find_layouts(metadata, self.services.ports.catalog):
                     if name is None or layout.name.casefold() == name.casefold():
                         found.append(verifier.verify(layout.table))
         return tuple(found)
@@ -174,4 +174,4 @@ class Layouts:
         self.services.tables.placement.require_relocated(table)
         with self.services.changing_layouts(table):
             _, _, metadata = self.services.tables.look_up(table)
-            yield find_layouts(metadata, self.services.catalog)
+            yield find_layouts(metadata, self.services.ports.catalog)

@@ -11,7 +11,7 @@ from lakebed.batches.state import BatchStates
 from lakebed.derived.freshness import ChangesSince, Freshness, compare_batches
 from lakebed.derived.identity import Layout, ReadMetadata, find_layouts
 from lakebed.derived.labels import PartitionValues
-from lakebed.ports import Catalog, Files, Pointer, Scans, TableMetadata
+from lakebed.ports import LakePorts, Pointer, Scans, TableMetadata
 
 _KEPT = 256  # looks
 
@@ -40,8 +40,8 @@ class LayoutLooks:
     pair of them.
     """
 
-    def __init__(self, catalog: Catalog, scans: Scans, files: Files) -> None:
-        self._catalog, self._scans, self._files = catalog, scans, files
+    def __init__(self, ports: LakePorts) -> None:
+        self._ports = ports
         self._known: LRUCache[tuple[str, str], LayoutState] = LRUCache(_KEPT)
         self._lock = Lock()
 
@@ -49,7 +49,7 @@ class LayoutLooks:
         self, pointer: Pointer, source: TableMetadata, *, metadata: ReadMetadata | None = None
     ) -> tuple[LayoutState, ...]:
         """The layouts of a table, compared with its present state."""
-        found = find_layouts(source, self._catalog, metadata=metadata)
+        found = find_layouts(source, self._ports.catalog, metadata=metadata)
         return tuple(self._state(layout, pointer, source) for layout in found)
 
     def _state(self, layout: Layout, pointer: Pointer, source: TableMetadata) -> LayoutState:
@@ -57,9 +57,9 @@ class LayoutLooks:
         with self._lock:
             if key in self._known:
                 return self._known[key]
-        states = known_batches(self._files, layout.metadata)
+        states = known_batches(self._ports.files, layout.metadata)
         head = source.head()
-        changes = changes_until(self._scans, pointer, head.id if head else None)
+        changes = changes_until(self._ports.scans, pointer, head.id if head else None)
         state = LayoutState(layout, states, compare_batches(layout, states, source, changes))
         with self._lock:
             self._known[key] = state

@@ -50,7 +50,7 @@ class LayoutOverview:
     def layouts(self, table: str | TableName | None) -> Iterator[Layout]:
         """The layouts of a table, or of all tables."""
         for _, metadata in self.tables(table):
-            yield from find_layouts(metadata, self.services.catalog)
+            yield from find_layouts(metadata, self.services.ports.catalog)
 
     def find(self, table: str | TableName | None, name: str) -> Layout:
         """The layout of this name; `UnknownName` if there is none."""
@@ -89,14 +89,14 @@ class LayoutOverview:
 
     def bytes_of(self, table: TableName) -> int:
         """The bytes of all data files of a table's layouts; 0 if there is no such table."""
-        catalog = self.services.catalog
+        catalog = self.services.ports.catalog
         sources = catalog.metadata(catalog.pointers([table]).values()).values()
         found = (layout for source in sources for layout in find_layouts(source, catalog))
         return sum(stored_bytes(layout.metadata) for layout in found)
 
     def tables(self, table: str | TableName | None) -> Iterator[tuple[Pointer, TableMetadata]]:
         """A table, or all of them."""
-        catalog = self.services.catalog
+        catalog = self.services.ports.catalog
         if table is not None:
             found, pointer, metadata = self.services.tables.look_up(table)
             require_source(found)
@@ -120,8 +120,7 @@ class LayoutOverview:
         services = self.services
         if not listed_tables(source):
             return ()
-        looks = LayoutLooks(services.catalog, services.scans(), services.files)
-        return looks.look(pointer, source)
+        return LayoutLooks(services.ports).look(pointer, source)
 
     def _summaries(
         self, pointer: Pointer, source: TableMetadata, states: Sequence[LayoutState]
@@ -148,7 +147,7 @@ class LayoutOverview:
     def declared(self) -> Mapping[TableName, DeclaredLayouts]:
         """What pipelines declare, unless one of them cannot be read: no reason to fail."""
         try:
-            return self.services.declared()
+            return self.services.declarations.layouts()
         except LakebedError:
             return {}
 

@@ -125,7 +125,7 @@ class LayoutVerifier:
 
         def attempt() -> None:
             present = read_layout_table(self.services, layout.table)
-            states = known_batches(self.services.files, present.metadata).batches
+            states = known_batches(self.services.ports.files, present.metadata).batches
             kept = [state for label, state in states.items() if label not in wrong]
             head = present.metadata.head()
             checkpoint_layout(

@@ -69,16 +69,16 @@ def load_pipelines(services: RunServices, *, released: bool = False) -> LoadedPi
 
 
 def _load_drafts(services: RunServices) -> LoadedPipelines:
-    folders = read_folders(services.placement.files)
+    folders = read_folders(services.ports.files)
     for folder in folders:
-        require_known_layer(folder, services.placement.settings)
+        require_known_layer(folder, services.ports.settings)
     known = tables_of_folders(folders)
     read = [
         (read_pipeline(folder, decode_files(folder, contents), known=known), contents)
         for folder, contents in folders.items()
     ]
     specs = {spec.table: spec for spec, _ in read}
-    last = services.records.last_digests()
+    last = services.ports.records.last_digests()
     graph = build_graph([_node(spec, last) for spec in specs.values()])
     return LoadedPipelines(specs, graph, {spec.table: contents for spec, contents in read})
 
@@ -89,8 +89,8 @@ def _load_releases(services: RunServices) -> LoadedPipelines:
     Pipelines without one are in the graph, so that selecting them raises the reason.
     """
     found, last = (
-        load_released(services.placement.files, services.releases),
-        services.records.last_digests(),
+        load_released(services.ports.files, services.ports.releases),
+        services.ports.records.last_digests(),
     )
     unavailable = found.damaged | found.deleted | found.unreleased
     nodes = [_node(spec, last) for spec in found.specs.values()]
@@ -112,7 +112,7 @@ def require_released_inputs(
     read = {
         table for one in tables for table in loaded.specs[one].inputs if table in loaded.unavailable
     }
-    for table in sorted(read - services.placement.catalog.pointers(read).keys() if read else ()):
+    for table in sorted(read - services.ports.catalog.pointers(read).keys() if read else ()):
         raise loaded.unavailable[table]
 
 

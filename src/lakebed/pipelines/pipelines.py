@@ -207,7 +207,7 @@ class Pipelines:
 
     def releases(self, name: str) -> tuple[Release, ...]:
         """The versions of a pipeline that are kept, newest first."""
-        return self.services.releases.versions(self.find(name))
+        return self.services.ports.releases.versions(self.find(name))
 
     def diff(self, name: str, one: str, other: str = DRAFT) -> PipelineDiff:
         """What differs between two of: a version, the start of a saved draft's digest, `draft`."""
@@ -224,7 +224,7 @@ class Pipelines:
 
     def drafts(self, name: str) -> tuple[Draft, ...]:
         """The saved drafts of a pipeline, newest first."""
-        return self.services.releases.drafts(self.find(name))
+        return self.services.ports.releases.drafts(self.find(name))
 
     def restore(self, name: str, state: str | None = None) -> tuple[str, RestoredDraft]:
         """Make a version or a saved draft the draft again, and say which.

@@ -20,7 +20,7 @@ class Runs:
         self, *, table: str | None = None, state: RunState | None = None, limit: int = 50
     ) -> tuple[RunRecord, ...]:
         """The newest runs first; of one table if given, which need not exist any more."""
-        records = self._services.records
+        records = self._services.ports.records
         if table is None:
             return records.runs(state=state, limit=limit)
         known = {record.table for record in self._all()}
@@ -48,7 +48,7 @@ class Runs:
         return read_log(run_id, self._services)
 
     def _all(self) -> tuple[RunRecord, ...]:
-        runs = self._services.records.runs(limit=_ALL)
+        runs = self._services.ports.records.runs(limit=_ALL)
         if not runs:
             raise UsageError("nothing has run yet.", next="Run something: lakebed run")
         return runs

@@ -1,66 +1,80 @@
-"""The engines and stores that a run works with."""
+"""What runs need of a lake."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
+from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from lakebed.derived.layouts import Layouts
 from lakebed.names import TableName
-from lakebed.ports import (
-    CareEntry,
-    Compute,
-    Files,
-    Leases,
-    LocalSession,
-    Records,
-    Releases,
-    Scans,
-    SnapshotWriter,
-)
+from lakebed.ports import CareEntry, Files, LakePorts, LocalSession
 from lakebed.settings import Root
 from lakebed.tables import HeldLease, TablePlacement
 
 
+class RunEngines(Protocol):
+    """What runs compute with besides sessions of Spark, and where they read and keep files outside
+    of the lake.
+    """
+
+    @property
+    def own_spark(self) -> bool:
+        """Whether Spark is the pinned one, set up by Lakebed: what functions it has is known."""
+        ...
+
+    def workbench(self) -> LocalSession:
+        """A session that computes in this process; the caller closes it."""
+        ...
+
+    def scratch(self, run_id: str) -> Path:
+        """A run's own folder on this machine."""
+        ...
+
+    def log(self, run_id: str) -> Path:
+        """Where a run's log is written."""
+        ...
+
+    def elsewhere(self, store: str) -> tuple[Files, Root]:
+        """Files outside of the lake, and their root: of a bucket (s3://name), or of this machine
+        (/).
+        """
+        ...
+
+
+class CareAfterCommits(Protocol):
+    """Does the care that is due after many commits; for the holder of the table's lease."""
+
+    def __call__(self, table: TableName, held: HeldLease) -> Sequence[CareEntry]: ...
+
+
 @dataclass(frozen=True)
 class RunServices:
-    """The engines behind a run."""
+    """The ports of a lake, and what runs need besides."""
 
-    placement: TablePlacement
-    leases: Leases
-    records: Records
-    compute: Callable[[str], Compute]  # a session of its own, by run id
-    workbench: Callable[[], LocalSession]
-    scratch: Callable[[str], Path]  # a run's own folder on this machine
-    log: Callable[[str], Path]  # where a run's log is written
-    holder: str
-    releases: Releases
-    snapshots: Callable[[], SnapshotWriter]
-    cancel: Callable[[], None] = lambda: None  # what active runs compute
-    own_spark: bool = True  # the pinned one, set up by Lakebed: what functions it has is known
-    # files outside of the lake, and their root: of a bucket (s3://name), or of this machine (/)
-    elsewhere: Callable[[str], tuple[Files, Root]] | None = None
-    now: Callable[[], datetime] = lambda: datetime.now(UTC)
-    layouts: Callable[[], Layouts] | None = None  # those of the lake's tables
-    scans: Callable[[], Scans] | None = None
-    # care that is due after many commits, by the holder of the table's lease
-    care: Callable[[TableName, HeldLease], Sequence[CareEntry]] | None = None
+    ports: LakePorts
+    engines: RunEngines
+    layouts: Layouts
+    care: CareAfterCommits
+
+    @property
+    def placement(self) -> TablePlacement:
+        """Where new tables are placed."""
+        return TablePlacement(self.ports)
 
     @property
     def builds_layouts(self) -> bool:
         """Whether whatever changes a table builds its layouts, too."""
-        return self.placement.settings.layouts.build == "inline"
+        return self.ports.settings.layouts.build == "inline"
 
     def source_store(self, store: str) -> tuple[Files, Root]:
         """The files that a source is among, and what their paths are relative to."""
-        if not store or self.elsewhere is None:
-            return self.placement.files, self.placement.root
-        return self.elsewhere(store)
+        return self.engines.elsewhere(store) if store else (self.ports.files, self.ports.root)
 
     def lake_within(self, store: str) -> str | None:
         """Where the lake's root is among the files of a source; None if it is not among them."""
-        root = self.placement.root
+        root = self.ports.root
         if not store:
             return ""
         if store == "/":
@@ -69,4 +83,4 @@ class RunServices:
 
     def local(self, at: datetime) -> datetime:
         """The same moment in the lake's time zone."""
-        return at.astimezone(ZoneInfo(self.placement.settings.timezone))
+        return at.astimezone(ZoneInfo(self.ports.settings.timezone))

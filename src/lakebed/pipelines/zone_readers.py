@@ -34,7 +34,7 @@ def drafts_and_releases(specs: Specs, services: RunServices) -> tuple[PipelineSp
     try:
         return (
             *specs.values(),
-            *differing_counterparts(specs, services.placement.files, services.releases),
+            *differing_counterparts(specs, services.ports.files, services.ports.releases),
         )
     except LakebedError as error:
         what = (

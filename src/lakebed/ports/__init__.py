@@ -48,7 +48,8 @@ from lakebed.ports.catalog.tables import (
 )
 from lakebed.ports.files.file_paths import odd_path
 from lakebed.ports.files.files import FileInfo, Files, StrayLink
-from lakebed.ports.rows.compute import Compute
+from lakebed.ports.lake import Clock, LakePorts, LatePorts, RequireOwner
+from lakebed.ports.rows.compute import Compute, ComputeSessions
 from lakebed.ports.rows.frames import Field, Frame
 from lakebed.ports.rows.landing_reader import (
     FileGroup,
@@ -150,6 +151,7 @@ __all__ = [
     "ChangeRecords",
     "ChangedFile",
     "Checksum",
+    "Clock",
     "Column",
     "ColumnAlias",
     "ColumnGroup",
@@ -157,6 +159,7 @@ __all__ = [
     "ColumnTypeChange",
     "Comparison",
     "Compute",
+    "ComputeSessions",
     "ConsumedFile",
     "DamagedFile",
     "DatabaseArchive",
@@ -182,7 +185,9 @@ __all__ = [
     "InputPin",
     "IsNull",
     "LakeIdentity",
+    "LakePorts",
     "LandingReader",
+    "LatePorts",
     "Lease",
     "Leases",
     "LentSpark",
@@ -219,6 +224,7 @@ __all__ = [
     "RelocatedTable",
     "RemoveRef",
     "RemoveSnapshots",
+    "RequireOwner",
     "RunRecord",
     "RunState",
     "RunSummary",

@@ -23,7 +23,7 @@ from lakebed.query.results.log_recorder import LogRecorder
 from lakebed.query.results.protected_rows import ProtectedRows
 from lakebed.query.results.result import QueryResult
 from lakebed.requests import QueryRequest
-from lakebed.tables import SnapshotGuard, SnapshotRead
+from lakebed.tables import SnapshotGuard, SnapshotRead, protect_reads
 
 if TYPE_CHECKING:
     from lakebed.query.lazy.table import LazyTableServices
@@ -39,10 +39,8 @@ class Queries:
         context: QueryContext,
         log: QueryLog,
         engines: QueryEngines,
-        *,
-        protect: Callable[[Iterable[SnapshotRead]], SnapshotGuard],
     ) -> None:
-        self.context, self.log, self.engines, self.protect = context, log, engines, protect
+        self.context, self.log, self.engines = context, log, engines
         self._guards: dict[tuple[TableName, int], SnapshotGuard] = {}
         self._lock = threading.Lock()
 
@@ -52,12 +50,10 @@ class Queries:
         from lakebed.query.lazy.table import LazyTableServices
 
         return LazyTableServices(
-            self.context.scans,
-            self.engines.frames,
-            self.protect,
-            self.protect_until_closed,
-            self.context.timezone,
-            self.context.layouts,
+            ports=self.context.ports,
+            reader=self.engines.frames,
+            protection=self,
+            layouts=self.context.layouts,
         )
 
     def plan(self, request: QueryRequest) -> QueryPlan:
@@ -146,7 +142,7 @@ class Queries:
             raise BadQuery(
                 "an untrusted query takes no parameters.", next="Write the values themselves."
             )
-        catalog = self.context.catalog
+        catalog = self.context.ports.catalog
         try:
             check_untrusted(
                 request.sql, [table.parts for table in catalog.pointers() if not table.hidden]
@@ -167,6 +163,11 @@ class Queries:
         except BaseException:
             guard.release()
             raise
+
+    def protect(self, reads: Iterable[SnapshotRead]) -> SnapshotGuard:
+        """Protect snapshots from expiry until the guard is released."""
+        ports = self.context.ports
+        return protect_reads(ports.catalog, ports.events, reads)
 
     def protect_until_closed(self, reads: Iterable[SnapshotRead]) -> None:
         """Protect what a frame reads that does not say when it is done."""

@@ -4,19 +4,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from lakebed.errors import UnknownName, UsageError
 from lakebed.names import TableName
 from lakebed.ports import (
-    Catalog,
-    Compute,
     ConsumedFile,
-    Events,
-    Leases,
+    LakePorts,
     MovedFile,
     Pointer,
-    Records,
     Snapshot,
     TableMetadata,
 )
@@ -32,50 +28,64 @@ from lakebed.tables.placement import TablePlacement
 from lakebed.tables.publishing.lease import HeldLease, LeaseWait, hold_lease
 
 if TYPE_CHECKING:
-    from lakebed.tables.migration.services import MigrationServices
+    from lakebed.tables.migration.plan import DeclaredPartitions
+
+
+class RequeueFiles(Protocol):
+    """Moves landing files that were archived back into their zones, and tells of each move."""
+
+    def __call__(
+        self, files: Sequence[ConsumedFile], on_move: Callable[[MovedFile], object]
+    ) -> None: ...
+
+
+class TableDeclarations(Protocol):
+    """What pipelines declare about their tables."""
+
+    def keys_of(self, table: TableName) -> tuple[str, ...]:
+        """The columns by which a table's pipeline identifies rows; none without a pipeline that can
+        be read.
+        """
+        ...
+
+    def partitions_of(self, table: TableName) -> "tuple[DeclaredPartitions, ...]":
+        """How a table's draft declares its partitioning, then its newest release if that differs
+        from the draft; nothing for those that leave it to the table.
+        """
+        ...
 
 
 @dataclass(frozen=True)
 class TableServices:
-    """Ports of a lake, and what other rooms do for tables."""
+    """The ports of a lake, and what other rooms do for tables."""
 
-    placement: TablePlacement
-    leases: Leases
-    records: Records
-    events: Events
-    holder: str  # of leases: names this process
-    compute: Callable[
-        [str], Compute
-    ]  # a session of its own, for a new run id; the caller closes it
-    # moves landing files back into their zones, and tells of each
-    requeue: Callable[[Sequence[ConsumedFile], Callable[[MovedFile], object]], object]
-    keys_of: Callable[
-        [TableName], tuple[str, ...]
-    ]  # the key columns that a table's pipeline declares
-    migration: "Callable[[], MigrationServices]"  # what migrations need besides
+    ports: LakePorts
+    requeue: RequeueFiles
+    declarations: TableDeclarations
 
     @property
-    def catalog(self) -> Catalog:
-        return self.placement.catalog
+    def placement(self) -> TablePlacement:
+        """Where new tables are placed."""
+        return TablePlacement(self.ports)
 
     def find(self, name: str | TableName) -> TableName:
         """The lake's table with this name, or whose name ends with it."""
-        return name if isinstance(name, TableName) else find_table(name, self.catalog)
+        return name if isinstance(name, TableName) else find_table(name, self.ports.catalog)
 
     def look_up(self, name: str | TableName) -> tuple[TableName, Pointer, TableMetadata]:
         """A table with its pointer and the metadata that it points at."""
         table = self.find(name)
-        pointer = self.catalog.pointers([table]).get(table)
+        pointer = self.ports.catalog.pointers([table]).get(table)
         if pointer is None:  # others may drop a table at any time
-            raise UnknownName("table", str(table), map(str, self.catalog.pointers()))
-        return table, pointer, self.catalog.metadata([pointer])[table]
+            raise UnknownName("table", str(table), map(str, self.ports.catalog.pointers()))
+        return table, pointer, self.ports.catalog.metadata([pointer])[table]
 
     def find_point(
         self, table: TableName, metadata: TableMetadata, at: str | int | None
     ) -> Snapshot:
         """The snapshot at a point; without one, the current snapshot."""
         if at is not None:
-            return find_point(table, metadata, str(at), timezone=self.placement.settings.timezone)
+            return find_point(table, metadata, str(at), timezone=self.ports.settings.timezone)
         head = metadata.head()
         if head is None:
             raise UsageError(f"{table} has no snapshot yet.", next="Run its pipeline first.")
@@ -85,10 +95,10 @@ class TableServices:
         self, table: TableName, *, holder: str | None = None, wait: float = 0.0
     ) -> AbstractContextManager[HeldLease]:
         """The lease under which a table is changed, for the length of a block."""
-        limit = self.placement.settings.lease.limit_seconds
-        return hold_lease(
-            self.leases, str(table), holder=holder or self.holder, limit=limit, wait=LeaseWait(wait)
-        )
+        ports, patience = self.ports, LeaseWait(wait)
+        limit = ports.settings.lease.limit_seconds
+        holder = holder or ports.holder
+        return hold_lease(ports.leases, str(table), holder=holder, limit=limit, wait=patience)
 
     def protect_points(
         self, table: TableName, metadata: TableMetadata, *points: Snapshot
@@ -96,8 +106,8 @@ class TableServices:
         """Protect points of a table that was just looked up, until the guard is released."""
         now = time.time()
         return protect_reads(
-            self.catalog,
-            self.events,
+            self.ports.catalog,
+            self.ports.events,
             [snapshot_read(table, metadata, point.id, pinned_at=now) for point in points],
         )
 
@@ -112,6 +122,6 @@ class TableServices:
         point = self.find_point(table, metadata, at)
         snapshots = {table: [point.id]}
         with protect_snapshots(
-            self.catalog, self.events, snapshots, reader=reader, seconds=seconds
+            self.ports.catalog, self.ports.events, snapshots, reader=reader, seconds=seconds
         ):
             yield point

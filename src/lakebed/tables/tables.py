@@ -53,7 +53,7 @@ class Tables(TableMigrations):
 
     def __init__(self, services: TableServices) -> None:
         super().__init__(services)
-        self._catalog = services.catalog
+        self._catalog = services.ports.catalog
 
     # -- finding and describing
 
@@ -132,7 +132,7 @@ class Tables(TableMigrations):
         """
         table, _, metadata = self._services.look_up(name)
         return table_history(
-            table, metadata, self._services.events.since(table=table, limit=_EVENTS), ref=ref
+            table, metadata, self._services.ports.events.since(table=table, limit=_EVENTS), ref=ref
         )
 
     def diff(
@@ -149,8 +149,8 @@ class Tables(TableMigrations):
         """
         table, _, metadata = self._services.look_up(name)
         old, new = (self._services.find_point(table, metadata, at) for at in (before, after))
-        chosen = self._services.keys_of(table) if keys is None else keys
-        compute = self._services.compute(new_run_id())
+        chosen = self._services.declarations.keys_of(table) if keys is None else keys
+        compute = self._services.ports.sessions.open(new_run_id())
         try:
             with self._services.protect_points(table, metadata, old, new):
                 return compare(compute, table, metadata, old, new, keys=chosen, examples=examples)
@@ -190,7 +190,7 @@ class Tables(TableMigrations):
         point = self._services.find_point(table, metadata, to)
         ref = metadata.refs.get(str(to))
         by_tag = ref is not None and ref.kind == "tag"
-        records = self._services.records
+        records = self._services.ports.records
         return plan_rollback(
             table,
             metadata,

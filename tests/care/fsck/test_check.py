@@ -451,9 +451,7 @@ def test_a_lake_behind_a_rest_catalog_is_looked_over_too(rest_only_bench: RealBe
     table = bench.table("orders")
     bench.write(table, range(10))
     with Lake(bench.root, bench.settings, environment={}) as lake:
-        services = fsck_services(
-            lake.root, lake.settings, lake.stores, lake.pipelines.services, lake.tables
-        )
+        services = fsck_services(lake.pipelines.services, lake.stores.database)
         pointers = lake.stores.catalog.pointers([table])
         assert list(walk_tables(services, Inventory({}), pointers)) == []
         loaded = bench.iceberg.load_table(table.parts)
@@ -483,9 +481,7 @@ def test_a_change_that_a_kill_divided_from_its_event_is_reported_and_settled(
         intended = IntendedChange(new_run_id(), table, uuid, change, records)
         put_intended(connection, database, intended, [lease])
     with Lake(bench.root, bench.settings, environment={}) as lake:
-        services = fsck_services(
-            lake.root, lake.settings, lake.stores, lake.pipelines.services, lake.tables
-        )
+        services = fsck_services(lake.pipelines.services, lake.stores.database)
         looked = check(services, sample=0)
         found = [one for one in looked.findings if one.kind == "divided change"]
         assert [(one.where, one.severity) for one in found] == [(str(table), "warning")]

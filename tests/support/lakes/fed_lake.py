@@ -94,10 +94,10 @@ class Fed:
             run_id=run_id,
         )
         rows = taken(cast("Any", work))
-        record = RunRecord(run_id, "i", self.table, "running", tools.now())
+        record = RunRecord(run_id, "i", self.table, "running", tools.ports.now())
         write_copy(files, run_id, rows)
         publish(
-            tools.placement.catalog,
+            tools.ports.catalog,
             [PublishRequest(self.table, f"run_{run_id}")],
             run_id=run_id,
             leases=[held.require()],
@@ -117,7 +117,7 @@ class Fed:
         """What the ledger says of each file that it does not let wait."""
         return {
             self._number(row.path): row.state
-            for row in self.tools.records.consumed(ZONE, table=self.table)
+            for row in self.tools.ports.records.consumed(ZONE, table=self.table)
         }
 
     @property

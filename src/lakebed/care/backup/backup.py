@@ -46,13 +46,14 @@ def back_up(services: BackupServices, destination: str) -> BackupReport:
         rows, tables = _write(services, file)
         place = backup_place(destination, now=datetime.now(UTC))
         with file.open("rb") as data:
-            made = services.open_files(place.store).create(place.path, data)
+            made = services.open_place(place.store).create(place.path, data)
     return BackupReport(place.shown, made.size, tables, rows)
 
 
 def _write(services: BackupServices, file: Path) -> tuple[dict[str, int], int]:
+    database = services.relocation.database
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        rows = services.database.write(archive)
+        rows = database.write(archive)
     with zipfile.ZipFile(file) as archive:
         pointers = [json.loads(line) for line in archive.read("iceberg_tables.jsonl").splitlines()]
     tables = {
@@ -63,9 +64,9 @@ def _write(services: BackupServices, file: Path) -> tuple[dict[str, int], int]:
         "format": FORMAT,
         "lakebed": version("lakebed"),
         "made_at": datetime.now(UTC).isoformat(),
-        "root": str(services.fsck.root),
-        "database": services.database.server_version,
-        "schema": services.database.schema_version,
+        "root": str(services.relocation.fsck.ports.root),
+        "database": database.server_version,
+        "schema": database.schema_version,
         "rows": rows,
         "tables": tables,
         "not_in_it": WITHOUT,

@@ -49,14 +49,14 @@ def restore_backup(
     """Replace the lake's catalog and state with a backup's. Refused if the database is not empty,
     unless `force`.
     """
-    fsck = services.fsck
+    database, fsck = services.relocation.database, services.relocation.fsck
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "backup.zip"
         file.write_bytes(_fetch(services, source))
         manifest = _manifest(file, source)
-        _require_replaceable(services.database, force=force)
+        _require_replaceable(database, force=force)
         with zipfile.ZipFile(file) as archive:
-            services.database.read(archive, version=manifest["schema"])
+            database.read(archive, version=manifest["schema"])
     tables = _Restored()
     if fsck.pointer_rows:
         tables = _look_for_newer(fsck, fsck.pointer_rows, manifest["root"])
@@ -72,7 +72,7 @@ def restore_backup(
         {str(one.pointer.table): one.file.location for one in tables.newer},
         newest,
         tables.unknown,
-        moved=manifest["root"] != str(fsck.root),
+        moved=manifest["root"] != str(fsck.ports.root),
         ledger=ledger,
     )
 
@@ -82,7 +82,7 @@ def _fetch(services: BackupServices, source: str) -> bytes:
         raise UsageError("a backup is a file, and this is a folder.", where=source)
     place = backup_place(source, now=datetime.now(UTC))
     try:
-        return services.open_files(place.store).read(place.path)
+        return services.open_place(place.store).read(place.path)
     except FileMissing:
         raise UsageError("there is no such backup.", where=source) from None
 
@@ -136,20 +136,21 @@ def _look_for_newer(fsck: FsckServices, pointer_rows: PointerRows, former_root: 
     here: dict[str, str] = {}
     moved: set[str] = set()
     for location in {row.location for row in pointer_rows.rows()}:
-        at_present = fsck.files.path_of(location)  # also by a link that was left at the old place
+        # also by a link that was left at the old place
+        at_present = fsck.ports.files.path_of(location)
         path = former.relative(location) or at_present
         if path != at_present:
             moved.add(location)
         if path is not None:
-            here[location] = fsck.root.at(path)
+            here[location] = fsck.ports.root.at(path)
     pointers = [
         Pointer(pointer.table, here.get(pointer.location, pointer.location))
-        for pointer in fsck.catalog.pointers().values()
+        for pointer in fsck.ports.catalog.pointers().values()
     ]
     known = {_folder(fsck, location) for location in here.values()}
     folders = {_folder(fsck, location) for location in present}
     return _Restored(
-        newer=newer(pointers, files, fsck.root),
+        newer=newer(pointers, files, fsck.ports.root),
         unknown=tuple(sorted(folders - known)),
         moved=bool(moved),
         here={location: here[location] for location in moved if here[location] in present},
@@ -157,7 +158,7 @@ def _look_for_newer(fsck: FsckServices, pointer_rows: PointerRows, former_root: 
 
 
 def _folder(fsck: FsckServices, location: str) -> str:
-    return (fsck.root.relative(location) or "").rpartition("/")[0]
+    return (fsck.ports.root.relative(location) or "").rpartition("/")[0]
 
 
 def _follow(fsck: FsckServices, restored: _Restored) -> LedgerReport:
@@ -165,7 +166,7 @@ def _follow(fsck: FsckServices, restored: _Restored) -> LedgerReport:
     server's tables are at their newest already.
     """
     if fsck.pointer_rows is None:
-        return restore_ledger(fsck, newer=fsck.catalog.pointers())
+        return restore_ledger(fsck, newer=fsck.ports.catalog.pointers())
     _repoint(fsck.pointer_rows, restored)
     return restore_ledger(fsck, newer=[one.pointer.table for one in restored.newer])
 

@@ -1,24 +1,27 @@
 """What backups work with, and where they are kept."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import urlsplit
 
-from lakebed.care.fsck import FsckServices
 from lakebed.care.relocation import RelocationServices
-from lakebed.ports import DatabaseArchive, Files
+from lakebed.ports import Files
+
+
+class OpenPlace(Protocol):
+    """Opens a bucket by its address, or a folder by its path."""
+
+    def __call__(self, store: str) -> Files: ...
 
 
 @dataclass(frozen=True)
 class BackupServices:
-    """The lake's database, its tables, and the places where backups are kept."""
+    """What a relocation works with, and the places where backups are kept."""
 
-    database: DatabaseArchive
-    fsck: FsckServices
     relocation: RelocationServices
-    open_files: Callable[[str], Files]  # a bucket by its address, or a folder by its path
+    open_place: OpenPlace
 
 
 @dataclass(frozen=True)

@@ -76,15 +76,15 @@ def restore_ledger(services: FsckServices, *, newer: Collection[TableName] = ())
     """
     states = tuple(_table_states(services))
     tables = {state.table for state in states}
-    stored = _read_copies(services.files, known=_known_runs(services, states))
+    stored = _read_copies(services.ports.files, known=_known_runs(services, states))
     plans = [
         plan_ledger(state, stored, tables=tables, newer=state.table in newer) for state in states
     ]
     for plan in plans:
-        services.catalog.amend(plan.table, [], records=plan.records)
-    _add(services.catalog, [row for plan in plans for row in plan.rows])
+        services.ports.catalog.amend(plan.table, [], records=plan.records)
+    _add(services.ports.catalog, [row for plan in plans for row in plan.rows])
     unproved = [row for plan in plans for row in plan.unproved]
-    there = _still_there(services.files, unproved)
+    there = _still_there(services.ports.files, unproved)
     return LedgerReport(
         files=sum(len(plan.rows) for plan in plans),
         unproved=tuple(UnprovedFile(row.path, str(row.table), row.run_id) for row in there),
@@ -158,23 +158,23 @@ def _by_snapshots(
 
 
 def _table_states(services: FsckServices) -> Iterator[TableFiles]:
-    for table, pointer in services.catalog.pointers().items():
+    for table, pointer in services.ports.catalog.pointers().items():
         if table.derived:
             continue  # its rows are its source's, and so are the files they came from
         with suppress(DamagedTable):
-            metadata = services.catalog.metadata([pointer])[table]
+            metadata = services.ports.catalog.metadata([pointer])[table]
             yield TableFiles(
                 table=table,
                 metadata=metadata,
-                ledger=services.records.ledger(table),
-                descents=services.records.descents(metadata.uuid),
-                decided=read_decisions(services.files, metadata),
+                ledger=services.ports.records.ledger(table),
+                descents=services.ports.records.descents(metadata.uuid),
+                decided=read_decisions(services.ports.files, metadata),
             )
 
 
 def _known_runs(services: FsckServices, states: Sequence[TableFiles]) -> set[str]:
-    dropped = (gone.hidden_name for gone in services.catalog.dropped())
-    of_dropped = (row for name in dropped for row in services.records.ledger(name))
+    dropped = (gone.hidden_name for gone in services.ports.catalog.dropped())
+    of_dropped = (row for name in dropped for row in services.ports.records.ledger(name))
     of_tables = (row for state in states for row in state.ledger)
     return {row.run_id for row in (*of_dropped, *of_tables)}
 

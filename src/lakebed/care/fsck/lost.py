@@ -30,7 +30,7 @@ def with_repair(services: FsckServices, found: Finding, pointers: Iterable[Point
         ),
         None,
     )
-    path = services.root.relative(lost.location)
+    path = services.ports.root.relative(lost.location)
     if row is None or path is None or "/metadata/" not in path:
         return found
     chosen = _replacement(services, lost, row, path.rsplit("/metadata/", 1)[0])
@@ -44,7 +44,8 @@ def with_repair(services: FsckServices, found: Finding, pointers: Iterable[Point
 
 
 def _same(services: FsckServices, one: str, other: str) -> bool:
-    return (services.root.relative(one) or one) == (services.root.relative(other) or other)
+    path = services.ports.root.relative
+    return (path(one) or one) == (path(other) or other)
 
 
 def _replacement(
@@ -60,7 +61,8 @@ def _replacement(
         (file for file in files if row.previous and _same(services, file.location, row.previous)),
         None,
     )
-    names = (info.path.rsplit("/", 1)[-1] for info in services.files.list(f"{folder}/metadata"))
+    listed = services.ports.files.list(f"{folder}/metadata")
+    names = (info.path.rsplit("/", 1)[-1] for info in listed)
     lists = {int(found[1]) for name in names if (found := _LIST.match(name))}
     events = _events(services, lost)
     return replacement(lost.location, before, files, lists, events, _last_move(services, events))
@@ -68,7 +70,7 @@ def _replacement(
 
 def _events(services: FsckServices, lost: Pointer) -> list[RecordedEvent]:
     events: list[RecordedEvent] = []
-    while more := services.events.since(
+    while more := services.ports.events.since(
         events[-1].number if events else 0, table=lost.table, limit=_AT_ONCE
     ):
         events += more
@@ -78,7 +80,7 @@ def _events(services: FsckServices, lost: Pointer) -> list[RecordedEvent]:
 def _last_move(services: FsckServices, events: Sequence[RecordedEvent]) -> RefMove | None:
     """The table's part of the last publication recorded for it."""
     last = events[-1].event if events else None
-    done = services.catalog.published(last.detail.get("run", "")) if last else None
+    done = services.ports.catalog.published(last.detail.get("run", "")) if last else None
     return (
         next((move for move in done.moves if last and move.published == last.table), None)
         if done

@@ -49,15 +49,15 @@ def read_protections(services: FsckServices) -> ProtectionState:
     """Protections are read before tables and followers, so that the table and the follower of each
     are found.
     """
-    events = services.events
+    events = services.ports.events
     protections = events.protected()
-    stock = Stocktaking(services.catalog, services.files, services.root).take()
+    stock = Stocktaking(services.ports.catalog, services.ports.files, services.ports.root).take()
     known = [member.metadata for member in stock.members]
     dropped = (member.dropped.hidden_name for member in stock.members if member.dropped)
     followers = events.followers()
     first = {one.name: events.since(one.acknowledged, limit=1) for one in followers}
     return ProtectionState(
-        services.now(),
+        services.ports.now(),
         protections,
         followers,
         waiting={name: event.at for name, found in first.items() for event in found},
@@ -126,4 +126,4 @@ def release_dead(services: FsckServices, repair: GiveBack) -> None:
     """Release a dead protection, if it still is dead."""
     found = judge_protections(read_protections(services))
     if repair in [one.repair for one in found]:
-        services.events.unprotect(repair.holder, repair.table)
+        services.ports.events.unprotect(repair.holder, repair.table)

@@ -40,7 +40,7 @@ def rebuild_catalog(services: FsckServices) -> RebuildReport:
             "restored", candidate.name, head.id if head else None, {"by": "fsck --rebuild-catalog"}
         )
         try:
-            services.catalog.register(
+            services.ports.catalog.register(
                 candidate.name, candidate.file.location, records=ChangeRecords(events=(event,))
             )
             registered[str(candidate.name)] = candidate.file.location
@@ -66,15 +66,15 @@ def find_unregistered(services: FsckServices) -> tuple[Rebuild, dict[str, str]]:
     with the reason.
     """
     files, unreadable = find_metadata_files(services)
-    pointers = services.catalog.pointers()
+    pointers = services.ports.catalog.pointers()
     present, damaged = _known(services, pointers.values())
-    path_of = services.files.path_of
+    path_of = services.ports.files.path_of
     plan = plan_rebuild(
         [file for file in files if not file.location.startswith(tuple(damaged))],
-        services.root,
+        services.ports.root,
         present=present,
         names=pointers,
-        dropped=[gone.uuid for gone in services.catalog.dropped()],
+        dropped=[gone.uuid for gone in services.ports.catalog.dropped()],
         former_roots={
             file.location: former_root(file.location, file.metadata, path_of) for file in files
         },
@@ -85,7 +85,7 @@ def find_unregistered(services: FsckServices) -> tuple[Rebuild, dict[str, str]]:
 def find_metadata_files(services: FsckServices) -> tuple[list[MetadataFile], dict[str, str]]:
     """All metadata files in the lake's warehouses, and the unreadable ones with the reason."""
     files, damaged = [], {}
-    for namespace in services.files.folders():
+    for namespace in services.ports.files.folders():
         if namespace.startswith((".", "_")):
             continue
         services.report(f"looking for tables of {namespace}")
@@ -99,12 +99,13 @@ def find_metadata_files(services: FsckServices) -> tuple[list[MetadataFile], dic
 
 def _known(services: FsckServices, pointers: Iterable[Pointer]) -> tuple[set[str], set[str]]:
     """The uuids of tables in the catalog, and the folders of those that cannot be read."""
+    catalog, root = services.ports.catalog, services.ports.root
     known: set[str] = set()
     damaged: set[str] = set()
     for pointer in pointers:
         try:
-            known |= {metadata.uuid for metadata in services.catalog.metadata([pointer]).values()}
+            known |= {metadata.uuid for metadata in catalog.metadata([pointer]).values()}
         except DamagedTable:
-            path = services.root.relative(pointer.location) or pointer.location
-            damaged.add(services.root.at(f"{path.rsplit('/', 1)[0]}/"))
+            path = root.relative(pointer.location) or pointer.location
+            damaged.add(root.at(f"{path.rsplit('/', 1)[0]}/"))
     return known, damaged

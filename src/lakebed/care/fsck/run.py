@@ -44,7 +44,6 @@ from lakebed.ports import ChangeRecords, Event, Pointer, SetProperties, TableMet
 from lakebed.tables import (
     amend,
     former_root,
-    hold_lease,
     require_relocated,
     settle_publications,
 )
@@ -69,7 +68,7 @@ def check(services: FsckServices, *, sample: int | None) -> FsckReport:
     """
     services.report("listing files")
     inventory = take_inventory(services)
-    pointers = services.catalog.pointers()
+    pointers = services.ports.catalog.pointers()
     moved = tuple(_outside(services, pointers.values()))
     at_home = {
         table: pointer
@@ -82,7 +81,7 @@ def check(services: FsckServices, *, sample: int | None) -> FsckReport:
         *moved,
         *(with_repair(services, found, at_home.values()) for found in walked),
     ]
-    for gone in services.catalog.dropped():
+    for gone in services.ports.catalog.dropped():
         findings += walk_table(services, inventory, gone.pointer, dropped=True)
     if services.pointer_rows:
         findings += judge_counterparts(inventory)
@@ -90,7 +89,7 @@ def check(services: FsckServices, *, sample: int | None) -> FsckReport:
     findings += judge_protections(read_protections(services))
     if not any(found.kind == "moved lake" for found in findings):
         findings += judge_folders(
-            inventory, any_table=bool(pointers) or bool(services.catalog.dropped())
+            inventory, any_table=bool(pointers) or bool(services.ports.catalog.dropped())
         )
     findings += read_some(services, inventory, sample=sample)
     findings += read_stored(services)
@@ -104,7 +103,7 @@ def _database(services: FsckServices) -> Iterator[Finding]:
         yield Finding(
             "damaged database",
             "problem",
-            services.catalog.where,
+            services.ports.catalog.where,
             f"the database is damaged: {fault}",
             advice=advice,
         )
@@ -114,7 +113,7 @@ def _outside(services: FsckServices, pointers: Iterable[Pointer]) -> Iterator[Fi
     if services.pointer_rows is None:
         return  # a separate catalog server places tables wherever it likes
     for pointer in pointers:
-        if services.root.relative(pointer.location) is None:
+        if services.ports.root.relative(pointer.location) is None:
             yield moved_lake(pointer.location, f"{pointer.table} points outside the lake")
         elif was := _former_root(services, pointer):
             yield moved_lake(
@@ -124,10 +123,10 @@ def _outside(services: FsckServices, pointers: Iterable[Pointer]) -> Iterator[Fi
 
 def _former_root(services: FsckServices, pointer: Pointer) -> str:
     try:
-        metadata = services.catalog.metadata([pointer])[pointer.table]
+        metadata = services.ports.catalog.metadata([pointer])[pointer.table]
     except DamagedTable:  # its walk reports the damage
         return ""
-    return former_root(pointer.location, metadata, services.files.path_of)
+    return former_root(pointer.location, metadata, services.ports.files.path_of)
 
 
 def _state(services: FsckServices, inventory: Inventory) -> FsckState:
@@ -135,21 +134,21 @@ def _state(services: FsckServices, inventory: Inventory) -> FsckState:
     something is found.
     """
     tables, damaged = _readable(services)
-    running = services.records.runs(state="running", limit=_MANY)
+    running = services.ports.records.runs(state="running", limit=_MANY)
     work = {*tables, *damaged, *(record.table for record in running)}
     rows = services.pointer_rows.rows() if services.pointer_rows else ()
     return FsckState(
         tables,
         damaged,
-        dropped=frozenset(gone.uuid for gone in services.catalog.dropped()),
+        dropped=frozenset(gone.uuid for gone in services.ports.catalog.dropped()),
         views=frozenset(row.table for row in rows if row.kind == "view" and row.table),
-        leased=frozenset(table for table in work if services.leases.holder(str(table))),
+        leased=frozenset(table for table in work if services.ports.leases.holder(str(table))),
         running=running,
         pins=services.audit.pins(),
-        holds=services.events.protected(),
+        holds=services.ports.events.protected(),
         ledger=services.audit.consumed_counts(),
-        unsettled=services.catalog.unsettled(),
-        unsettled_changes=services.catalog.unsettled_changes(),
+        unsettled=services.ports.catalog.unsettled(),
+        unsettled_changes=services.ports.catalog.unsettled_changes(),
         pipelines=services.pipelines,
         shared=_shared(services, tables, inventory),
     )
@@ -160,9 +159,9 @@ def _readable(
 ) -> tuple[dict[TableName, TableMetadata], frozenset[TableName]]:
     found: dict[TableName, TableMetadata] = {}
     damaged = set()
-    for table, pointer in services.catalog.pointers().items():
+    for table, pointer in services.ports.catalog.pointers().items():
         try:
-            found |= services.catalog.metadata([pointer])
+            found |= services.ports.catalog.metadata([pointer])
         except DamagedTable:
             damaged.add(table)
     return found, frozenset(damaged)
@@ -173,7 +172,7 @@ def _shared(
 ) -> frozenset[TableName]:
     """Tables of runs in whose folders other tables have files, which would be removed, too."""
     places = {
-        table: f"{services.root.relative(metadata.location)}/"
+        table: f"{services.ports.root.relative(metadata.location)}/"
         for table, metadata in tables.items()
         if run_of_hidden(table.name)
     }
@@ -196,10 +195,11 @@ def make_repairs(services: FsckServices, findings: Iterable[Finding]) -> tuple[R
 
 
 def _make_repair(services: FsckServices, repair: Repair) -> RepairOutcome:
+    ports = services.ports
     services.report(str(repair))
     try:
         if isinstance(repair, Heal | PointBack | Purge | Relist):  # these write metadata
-            require_relocated(services.catalog, services.files, services.root, [repair.table])
+            require_relocated(ports.catalog, ports.files, ports.root, [repair.table])
         _do(services, repair)
     except LakebedError as error:
         return RepairOutcome(str(repair), done=False, detail=error.what)
@@ -213,18 +213,16 @@ def _do(services: FsckServices, repair: Repair) -> None:
         case PointBack():
             _point_back(services, repair)
         case Purge(table):
-            with hold_lease(
-                services.leases, str(table), holder=services.holder, limit=services.limit
-            ):
-                services.catalog.purge(table)
+            with services.holding(str(table)):
+                services.ports.catalog.purge(table)
         case ClearStage(folder, run_id):
             _clear_stage(services, folder, run_id)
         case Unpin(run_ids):
-            services.records.unpin(run_ids)
+            services.ports.records.unpin(run_ids)
         case GiveBack():
             release_dead(services, repair)
         case Settle():
-            settle_publications(services.catalog)
+            settle_publications(services.ports.catalog)
         case Relist():
             _relist(services, repair)
         case _:
@@ -233,18 +231,15 @@ def _do(services: FsckServices, repair: Repair) -> None:
 
 def _relist(services: FsckServices, repair: Relist) -> None:
     listed = SetProperties({DERIVED_TABLES: listing(repair.derived)})
-    name = layouts_lease(repair.table)
-    with hold_lease(services.leases, name, holder=services.holder, limit=services.limit):
-        amend(services.catalog, repair.table, [listed])
+    with services.holding(layouts_lease(repair.table)):
+        amend(services.ports.catalog, repair.table, [listed])
 
 
 def _point_back(services: FsckServices, repair: PointBack) -> None:
     if services.pointer_rows is None:
         return  # found only if the catalog's rows are in our database
     table, move = repair.table, repair.move
-    with hold_lease(
-        services.leases, str(table), holder=services.holder, limit=services.limit
-    ) as held:
+    with services.holding(str(table)) as held:
         event = Event("altered", table, detail={"by": "fsck", "metadata": move.to})
         to = services.pointer_rows.stage(move.to, repair.replay) if repair.replay else move.to
         records = ChangeRecords(events=(event,))
@@ -255,11 +250,6 @@ def _point_back(services: FsckServices, repair: PointBack) -> None:
 
 def _clear_stage(services: FsckServices, folder: str, run_id: str) -> None:
     """Under the lease of the run's table, which an active run would hold."""
-    record = services.records.run(run_id)
-    with hold_lease(
-        services.leases,
-        str(record.table) if record else folder,
-        holder=services.holder,
-        limit=services.limit,
-    ):
-        services.files.clear(folder)
+    record = services.ports.records.run(run_id)
+    with services.holding(str(record.table) if record else folder):
+        services.ports.files.clear(folder)

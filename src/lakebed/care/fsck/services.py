@@ -1,13 +1,14 @@
 """What a check works with."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
 
 from lakebed.care.fsck.spec import PipelineInventory, StoredContent
 from lakebed.names import TableName
-from lakebed.ports import Audit, Catalog, Events, FileInspector, Files, Leases, PointerRows, Records
-from lakebed.settings import Root
+from lakebed.ports import Audit, FileInspector, LakePorts, PointerRows
+from lakebed.tables import HeldLease, hold_lease
 
 Report = Callable[[str], None]
 
@@ -16,23 +17,26 @@ def quiet(_: str) -> None:
     """Report nothing."""
 
 
+class HealTable(Protocol):
+    """Closes a table's dead runs, under its lease."""
+
+    def __call__(self, table: TableName) -> None: ...
+
+
 @dataclass(frozen=True)
 class FsckServices:
-    """A lake, as a check sees it. `heal` closes a table's dead runs, under its lease."""
+    """The ports of a lake, and what a check needs besides."""
 
-    root: Root
-    files: Files
-    catalog: Catalog
-    leases: Leases
-    records: Records
-    events: Events
+    ports: LakePorts
     audit: Audit
     inspection: FileInspector
-    heal: Callable[[TableName], None]
-    holder: str
-    limit: float  # of leases, in seconds
-    pointer_rows: PointerRows | None = None  # None: the catalog is a separate server
-    pipelines: PipelineInventory = field(default_factory=PipelineInventory)
-    stored: tuple[StoredContent, ...] = ()
+    pointer_rows: PointerRows | None  # None: the catalog is a separate server
+    heal: HealTable
+    pipelines: PipelineInventory
+    stored: tuple[StoredContent, ...]
     report: Report = quiet
-    now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
+
+    def holding(self, name: str) -> AbstractContextManager[HeldLease]:
+        """The lease of this name for the length of a block."""
+        limit = self.ports.settings.lease.limit_seconds
+        return hold_lease(self.ports.leases, name, holder=self.ports.holder, limit=limit)

@@ -53,12 +53,11 @@ def take_inventory(services: FsckServices) -> Inventory:
     """List files before pointers are read, so that a table created meanwhile is not reported as a
     folder without one.
     """
+    files = services.ports.files
     namespaces = [
-        name
-        for name in services.files.folders()
-        if name != DATA and not name.startswith((".", "_"))
+        name for name in files.folders() if name != DATA and not name.startswith((".", "_"))
     ]
-    listed = (info for name in namespaces for info in services.files.list(f"{name}/warehouse"))
+    listed = (info for name in namespaces for info in files.list(f"{name}/warehouse"))
     return Inventory({info.path: info for info in listed})
 
 
@@ -75,10 +74,11 @@ def walk_tables(
 
 
 def _settled(services: FsckServices, inventory: Inventory, pointer: Pointer) -> list[Finding]:
+    catalog = services.ports.catalog
     findings: list[Finding] = []
     for _ in range(_TRIES):
         findings = list(walk_table(services, inventory, pointer))
-        now = services.catalog.pointers([pointer.table]).get(pointer.table) if findings else pointer
+        now = catalog.pointers([pointer.table]).get(pointer.table) if findings else pointer
         if now == pointer:
             break
         if now is None:
@@ -96,7 +96,7 @@ def walk_table(
     for found in services.inspection.walk(pointer):
         if isinstance(found, DamagedFile):
             # what is damaged is reached all the same
-            if path := services.root.relative(found.location):
+            if path := services.ports.root.relative(found.location):
                 inventory.reached.setdefault(
                     path, (table, ReachableFile(found.location, found.kind))
                 )
@@ -107,10 +107,10 @@ def walk_table(
             yield missing(table, found, dropped=dropped)
         elif found.size is not None and found.size != size:
             yield wrong_size(table, found, size)
-        path = services.root.relative(found.location)
+        path = services.ports.root.relative(found.location)
         counterpart = None if path else _counterpart(inventory, found.location)
         if counterpart:  # it may be that very file, by a link that was left at the old place
-            path = services.files.path_of(found.location)
+            path = services.ports.files.path_of(found.location)
         if path:
             inventory.reached[path] = (table, found)
         elif counterpart:
@@ -125,13 +125,13 @@ def _counterpart(inventory: Inventory, location: str) -> str | None:
 
 
 def _size(services: FsckServices, inventory: Inventory, reached: ReachableFile) -> int | None:
-    listed = inventory.files.get(services.root.relative(reached.location) or "")
+    listed = inventory.files.get(services.ports.root.relative(reached.location) or "")
     # made since, or elsewhere
     return listed.size if listed else services.inspection.size(reached.location)
 
 
 def _place(services: FsckServices, inventory: Inventory, pointer: Pointer) -> None:
-    path = services.root.relative(pointer.location)
+    path = services.ports.root.relative(pointer.location)
     if path and "/metadata/" in path:
         inventory.places[path.rsplit("/metadata/", 1)[0]] = str(pointer.table)
 
@@ -175,7 +175,7 @@ def _read(
     inventory.read += 1
     inventory.bytes += content.size
     found = judge_content(table, reached.location, content, known)
-    return found or Checksum(path, content.sha256, content.size, services.now())
+    return found or Checksum(path, content.sha256, content.size, services.ports.now())
 
 
 def read_stored(services: FsckServices) -> Iterator[Finding]:
@@ -184,7 +184,7 @@ def read_stored(services: FsckServices) -> Iterator[Finding]:
     for stored in services.stored:
         if stored.path not in found:
             try:
-                found[stored.path] = sha256(services.files.read(stored.path)).hexdigest()
+                found[stored.path] = sha256(services.ports.files.read(stored.path)).hexdigest()
             except FileMissing:
                 found[stored.path] = None
         yield from judge_stored(stored, found[stored.path])

@@ -2,7 +2,7 @@
 names.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
 
 from lakebed.batches.sidecars import known_batches, sidecar_folder, write_checkpoint
@@ -15,16 +15,14 @@ from lakebed.batches.state import (
 )
 from lakebed.derived.gaps import table_gaps
 from lakebed.derived.identity import COVERS, KIND
-from lakebed.ports import Files, Pointer, Records, Scans, SetProperties, TableMetadata
+from lakebed.ports import Files, LakePorts, Pointer, SetProperties, TableMetadata
 
 
 def checkpoint_amendments(
     pointer: Pointer,
     metadata: TableMetadata,
     removed: Collection[int],
-    files: Files,
-    scans: Callable[[], Scans] | None,
-    records: Records,
+    ports: LakePorts,
 ) -> tuple[SetProperties, ...]:
     """Write the state of batches at the oldest snapshot that stays, and name it in the table's
     properties; nothing for a table without batches. Who has removed rows of batches is kept, too:
@@ -35,11 +33,12 @@ def checkpoint_amendments(
     oldest = oldest_kept(metadata, removed) if has_batches(metadata) else None
     if oldest is None:
         return ()
+    files = ports.files
     folder = sidecar_folder(files, pointer.table, metadata.location)
     if KIND in metadata.properties:
         return _of_derived(metadata, removed, files, folder, oldest)
     states = known_batches(files, metadata, at=oldest)
-    gaps = table_gaps(scans, records, pointer, metadata, states, at=oldest) if scans else ()
+    gaps = table_gaps(ports, pointer, metadata, states, at=oldest)
     removed_by = {gap.label: gap.removed_by for gap in gaps}
     kept = [
         replace(state, removed_by=removed_by.get(state.label, ""))

@@ -31,14 +31,14 @@ def purge(
     if why := look.refused or _needed(member, look.stock, services):
         return Done({}, message=f"kept for now: {why}")
     removal = _purging(member, look.stock, services, now=now)
-    write_removal(services.files, removal)
+    write_removal(services.ports.files, removal)
     try:
-        services.catalog.delete_dropped(step.dropped)
+        services.ports.catalog.delete_dropped(step.dropped)
     except PointerMoved:
-        discard_removal(services.files, removal)
+        discard_removal(services.ports.files, removal)
         return Done({}, message="it was restored or purged meanwhile")
-    forget_decisions(services.files, step.dropped.uuid)
-    services.events.append(Event("purged", step.table, None, {"uuid": step.dropped.uuid}))
+    forget_decisions(services.ports.files, step.dropped.uuid)
+    services.ports.events.append(Event("purged", step.table, None, {"uuid": step.dropped.uuid}))
     return with_counts(remove(removal, services, on_progress=on_progress), {"tables": 1})
 
 
@@ -50,15 +50,16 @@ def _needed(member: Member, stock: Stock, services: CareServices) -> str:
         return f"{holder} protects a snapshot of it"
     if member.metadata and member.metadata.keeps_files:
         return "its property gc.enabled says that its files are not its own"
-    other = services.observer.reachable.sharer(member, stock) if services.catalog.owns_files else ""
+    owns_files = services.ports.catalog.owns_files
+    other = services.observer.reachable.sharer(member, stock) if owns_files else ""
     return f"{other} needs files of it" if other else ""
 
 
 def _purging(member: Member, stock: Stock, services: CareServices, *, now: datetime) -> Removal:
     """All that the table reaches, and other files that have been in its folder for some time."""
     found: dict[str, int | None] = {}
-    for file in services.reach.files(member.pointer):
-        found[services.files.path_of(file.location) or ""] = file.size
+    for file in services.ports.reach.files(member.pointer):
+        found[services.ports.files.path_of(file.location) or ""] = file.size
     for info in _left_behind(member, stock, services):
         if info.modified < now - timedelta(days=SAFE_DAYS):
             found[info.path] = info.size
@@ -84,7 +85,7 @@ def _left_behind(member: Member, stock: Stock, services: CareServices) -> Iterat
     } | stock.foreign_folders
     if not folder or below(f"{folder}/", others):
         return
-    for info in services.files.list(folder):
+    for info in services.ports.files.list(folder):
         inside = folder_of(info.path)
         if (
             info.path != f"{folder}/{USED_MARKER}"
@@ -105,5 +106,5 @@ def drop_leftovers(step: DropLeftovers, services: CareServices) -> Done:
         return Done({}, message=f"kept for now: {holder} protects a snapshot of it")
     if other := services.observer.reachable.sharer(member, look.stock):
         return Done({}, message=f"{other} needs files of it")
-    services.catalog.purge(step.hidden)
+    services.ports.catalog.purge(step.hidden)
     return Done({"hidden tables": 1})

@@ -47,7 +47,9 @@ ATTEMPTS = 5
 def released(services: CareServices, *, now: datetime, days: float) -> dict[int, datetime]:
     """When refs stopped pointing at snapshots, as far back as it matters."""
     return let_go(
-        services.events.since(kinds=LETTING_GO, after=now - timedelta(days=days), limit=1_000_000)
+        services.ports.events.since(
+            kinds=LETTING_GO, after=now - timedelta(days=days), limit=1_000_000
+        )
     )
 
 
@@ -75,20 +77,20 @@ def _expire(
     table: TableName, rules: TableCare, services: CareServices, held: HeldLease, *, now: datetime
 ) -> Removal | Done:
     """Decides again under the lease: what was pinned, tagged or protected since the plan stays."""
-    pointer = services.catalog.pointers([table]).get(table)
+    pointer = services.ports.catalog.pointers([table]).get(table)
     if pointer is None:
         return Done({}, message="the table is gone")
-    metadata = services.catalog.metadata([pointer])[table]
+    metadata = services.ports.catalog.metadata([pointer])[table]
     freed = released(services, now=now, days=rules.snapshot_max_age_days)
     ids = expirable(metadata, rules, kept=services.kept(), released=freed, now=now)
     if not ids:
         return Done({}, message="nothing may expire any more")
     removal = _expiry(pointer, metadata, ids, services, now=now)
-    write_removal(services.files, removal)
+    write_removal(services.ports.files, removal)
     try:
         _forget_snapshots(pointer, metadata, ids, services, held)
     except PointerMoved:
-        discard_removal(services.files, removal)
+        discard_removal(services.ports.files, removal)
         raise
     return removal
 
@@ -120,11 +122,9 @@ def _forget_snapshots(
         "expired", pointer.table, head.id if head else None, {"snapshots": ",".join(map(str, ids))}
     )
     decision = decide_on_landing_files(pointer.table, metadata, ids, services)
-    checkpoints = checkpoint_amendments(
-        pointer, metadata, ids, services.files, services.scans, services.records
-    )
-    with recorded_by_commit(decision, services.files) as recording:
-        services.catalog.amend(
+    checkpoints = checkpoint_amendments(pointer, metadata, ids, services.ports)
+    with recorded_by_commit(decision, services.ports.files) as recording:
+        services.ports.catalog.amend(
             pointer.table,
             [*checkpoints, RemoveSnapshots(ids), *recording],
             expected=pointer,
@@ -144,12 +144,13 @@ def _expiry(
     """All that these snapshots reach, and older metadata files; what the table still needs is
     sorted out at the end.
     """
+    path_of = services.ports.files.path_of
     found: dict[str, int | None] = {}
-    for file in services.reach.files(pointer, snapshots=ids):
-        found[services.files.path_of(file.location) or ""] = file.size
+    for file in services.ports.reach.files(pointer, snapshots=ids):
+        found[path_of(file.location) or ""] = file.size
     for location in metadata.statistics:
-        found[services.files.path_of(location) or ""] = None
-    found |= dict(_metadata_files(services.files.path_of(metadata.location), services, now=now))
+        found[path_of(location) or ""] = None
+    found |= dict(_metadata_files(path_of(metadata.location), services, now=now))
     folders = services.observer.first_look.stock.folders
     return removal_of(
         "expired", pointer.table, metadata.uuid, found, services, folders=folders, snapshots=ids
@@ -160,7 +161,7 @@ def _metadata_files(
     folder: str | None, services: CareServices, *, now: datetime
 ) -> Iterator[tuple[str, int]]:
     """Metadata files so old that no commit can still be about to use them."""
-    for file in services.files.list(f"{folder}/metadata") if folder else ():
+    for file in services.ports.files.list(f"{folder}/metadata") if folder else ():
         if ".metadata.json" in file.path and file.modified < now - timedelta(days=SAFE_DAYS):
             yield file.path, file.size
 
@@ -179,7 +180,7 @@ def removal_of(
     of tables.
     """
     ours = {path: size for path, size in found.items() if removable(path, folders)}
-    sizes = sized(services.files, ours)
+    sizes = sized(services.ports.files, ours)
     return Removal(uuid4().hex, kind, str(table), uuid, snapshots, sizes)
 
 
@@ -200,12 +201,12 @@ def remove(removal: Removal, services: CareServices, *, on_progress: OnProgress)
         return Done({"files": 0}, message=f"its files are kept for now: {look.refused}")
     doomed = look.unneeded(removal.files)
     _mark(removal, doomed, look.stock, services)
-    count = delete_files(services.files, list(doomed), on_progress=on_progress)
-    if not services.root.is_bucket:
+    count = delete_files(services.ports.files, list(doomed), on_progress=on_progress)
+    if not services.ports.root.is_bucket:
         delete_files(
-            services.files, [checksum_of(path) for path in doomed], on_progress=on_progress
+            services.ports.files, [checksum_of(path) for path in doomed], on_progress=on_progress
         )
-    discard_removal(services.files, removal)
+    discard_removal(services.ports.files, removal)
     return Done({"files": count}, sum(doomed.values()))
 
 
@@ -219,7 +220,7 @@ def _mark(
         return
     for folder in {path.rpartition("/metadata/")[0] for path in doomed if ".metadata.json" in path}:
         if folder not in stock.folders:
-            services.files.write(f"{folder}/{USED_MARKER}", b"")
+            services.ports.files.write(f"{folder}/{USED_MARKER}", b"")
 
 
 def finish(step: FinishRemoval, services: CareServices, *, on_progress: OnProgress) -> Done:
@@ -234,7 +235,7 @@ def finish(step: FinishRemoval, services: CareServices, *, on_progress: OnProgre
         else not any(_knows(member, removal) for member in same)
     )
     if not happened:
-        discard_removal(services.files, removal)
+        discard_removal(services.ports.files, removal)
         return Done({}, message="its commit never happened")
     return remove(removal, services, on_progress=on_progress)
 

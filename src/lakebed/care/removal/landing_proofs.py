@@ -18,18 +18,18 @@ def decide_on_landing_files(
     """The decision to be recorded by the commit that removes these snapshots; None if the table has
     taken no landing files.
     """
-    ledger = services.records.ledger(table)
+    ledger = services.ports.records.ledger(table)
     if not ledger:
         return None
-    recorded = services.records.descents(metadata.uuid)
+    recorded = services.ports.records.descents(metadata.uuid)
     kept = {snapshot.run_id for snapshot in metadata.snapshots.values()}
     proved = {descent.run_id for descent in recorded} - kept
     if {file.run_id for file in ledger} - kept - proved:
         # runs that never had a snapshot, or whose snapshot another tool has expired
-        proved |= read_decisions(services.files, metadata).published
+        proved |= read_decisions(services.ports.files, metadata).published
     decision = decide_expiry(metadata, ids, ledger, recorded, proved=proved)
     if decision:
-        _write_missing_copies(services.files, decision.published, ledger)
+        _write_missing_copies(services.ports.files, decision.published, ledger)
     return decision
 
 

@@ -131,7 +131,7 @@ def remove_orphans(step: RemoveOrphans, services: CareServices, *, on_progress: 
     """Remove orphans while holding the leases of whoever might write there: the folder is listed
     and what is reached looked at again, in this order.
     """
-    files = services.files
+    files = services.ports.files
     with ExitStack() as held:
         for name in step.leases:
             held.enter_context(services.holding(name))
@@ -161,7 +161,7 @@ def purge_landing(
     stay = asked.keys() - doomed.keys()
     doomed = {path: size for path, size in doomed.items() if path.removesuffix(REASON) not in stay}
     return Done(
-        {"files": delete_files(services.files, list(doomed), on_progress=on_progress)},
+        {"files": delete_files(services.ports.files, list(doomed), on_progress=on_progress)},
         sum(doomed.values()),
     )
 
@@ -172,5 +172,5 @@ def _mark(folder: str, doomed: int, stock: Stock, services: CareServices) -> Non
     """
     occupied = folder in stock.folders
     of_run = run_of_hidden(_plain(folder.rpartition("/")[2]))
-    if not occupied and not of_run and doomed >= sum(1 for _ in services.files.walk(folder)):
-        services.files.write(f"{folder}/{USED_MARKER}", b"")
+    if not occupied and not of_run and doomed >= sum(1 for _ in services.ports.files.walk(folder)):
+        services.ports.files.write(f"{folder}/{USED_MARKER}", b"")

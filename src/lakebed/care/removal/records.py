@@ -42,7 +42,7 @@ def remove_records(
         case PurgeRuns():
             return Done(_remove_runs(step, services))
         case ReapReleases():
-            reaped = services.reap(now, False)
+            reaped = services.rooms.reap(now, dry_run=False)
             return Done(
                 {name: count for name, count in reaped.counts.items() if count}, reaped.bytes
             )
@@ -52,14 +52,14 @@ def remove_records(
 
 def _remove_events(before: datetime, services: CareServices) -> Mapping[str, int]:
     return {
-        "events": services.events.delete(before=before),
-        "entries": services.log.delete(before=before),
-        "publications": services.catalog.delete_publications(before=before),
+        "events": services.ports.events.delete(before=before),
+        "entries": services.ports.care_log.delete(before=before),
+        "publications": services.ports.catalog.delete_publications(before=before),
     }
 
 
 def _remove_runs(step: PurgeRuns, services: CareServices) -> Mapping[str, int]:
-    records = services.records
+    records = services.ports.records
     chunks = (step.runs[start : start + _AT_ONCE] for start in range(0, len(step.runs), _AT_ONCE))
     removed = sum(records.delete_runs(chunk) for chunk in chunks)
     for run_id in step.trim:

@@ -47,12 +47,12 @@ class LayoutMaker:
         nobody knows of, and a name that has no table does no harm.
         """
         require_possible(spec, self.table, source)
-        hidden = new_table_name(self.table, underscore=not self.services.catalog.owns_files)
+        hidden = new_table_name(self.table, underscore=not self.services.ports.catalog.owns_files)
         self._list(lambda names: {*names, hidden})
         try:
             self._make(hidden, spec, source)
         except BaseException:
-            self.services.catalog.purge(hidden)  # no row of it was ever written
+            self.services.ports.catalog.purge(hidden)  # no row of it was ever written
             self._list(lambda names: names - {hidden})
             raise
         if replaces:
@@ -108,8 +108,8 @@ class LayoutMaker:
     def forget(self, hidden: TableName) -> None:
         """Drop a layout. Readers may go on with its files until care removes them."""
         self._list(lambda names: names - {hidden})
-        if hidden in self.services.catalog.pointers([hidden]):
-            self.services.catalog.drop(hidden)
+        if hidden in self.services.ports.catalog.pointers([hidden]):
+            self.services.ports.catalog.drop(hidden)
 
     def _list(self, change: Callable[[set[TableName]], Iterable[TableName]]) -> None:
         """Change the list of the table's layouts; names without a table go."""
@@ -117,9 +117,9 @@ class LayoutMaker:
         def attempt() -> None:
             _, pointer, metadata = self.services.tables.look_up(self.table)
             listed = set(listed_tables(metadata))
-            there = set(self.services.catalog.pointers(listed)) if listed else set()
+            there = set(self.services.ports.catalog.pointers(listed)) if listed else set()
             wanted = SetProperties({DERIVED_TABLES: listing([*change(there)])})
-            self.services.catalog.amend(self.table, [wanted], expected=pointer)
+            self.services.ports.catalog.amend(self.table, [wanted], expected=pointer)
 
         retry(attempt, repeatable=False)
 
@@ -134,7 +134,7 @@ def amend_properties(
 
     def attempt() -> None:
         _, pointer, _ = services.tables.look_up(table)
-        services.catalog.amend(table, [SetProperties(properties)], expected=pointer)
+        services.ports.catalog.amend(table, [SetProperties(properties)], expected=pointer)
 
     retry(attempt, repeatable=False)
 

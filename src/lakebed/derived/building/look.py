@@ -48,8 +48,9 @@ class SourceState:
 
 def look_at_source(services: LayoutServices, table: TableName) -> SourceState | None:
     """The table as it is now; None if there is none, or it has no snapshot yet."""
-    pointer = services.catalog.pointers([table]).get(table)
-    return source_state(pointer, services.catalog.metadata([pointer])[table]) if pointer else None
+    catalog = services.ports.catalog
+    pointer = catalog.pointers([table]).get(table)
+    return source_state(pointer, catalog.metadata([pointer])[table]) if pointer else None
 
 
 def source_state(pointer: Pointer, metadata: TableMetadata) -> SourceState | None:
@@ -60,8 +61,9 @@ def source_state(pointer: Pointer, metadata: TableMetadata) -> SourceState | Non
 
 def read_layout_table(services: LayoutServices, hidden: TableName) -> Layout:
     """A layout as it is now; `UnknownName` if it was dropped meanwhile."""
-    pointer = services.catalog.pointers([hidden]).get(hidden)
-    found = layout_of(pointer, services.catalog.metadata([pointer])[hidden]) if pointer else None
+    catalog = services.ports.catalog
+    pointer = catalog.pointers([hidden]).get(hidden)
+    found = layout_of(pointer, catalog.metadata([pointer])[hidden]) if pointer else None
     if found is None:
         raise UnknownName("layout", str(hidden), ())
     return found
@@ -96,7 +98,7 @@ def look_at_tables(
     listed_by: TableMetadata,
 ) -> TablesLook:
     """Compare the layouts that a table lists with those that its pipeline declares."""
-    present = find_layouts(listed_by, services.catalog)
+    present = find_layouts(listed_by, services.ports.catalog)
     planned = plan_tables(
         source.table,
         source.metadata,
@@ -105,8 +107,8 @@ def look_at_tables(
         batch_columns=declared.batch_columns if declared else (),
     )
     names = set(listed_tables(listed_by)) - {layout.table for layout in present}
-    pointers = services.catalog.pointers(names) if names else {}
-    others = services.catalog.metadata(pointers.values()) if pointers else {}
+    pointers = services.ports.catalog.pointers(names) if names else {}
+    others = services.ports.catalog.metadata(pointers.values()) if pointers else {}
     unknown = {hidden: kind for hidden, one in others.items() if (kind := unknown_kind(one))}
     leftovers = tuple(
         ForgetLayout(source=source.table, name="", table=hidden, why="it was never completed")
@@ -124,10 +126,10 @@ def freshness_of(
     """The batches of a layout, compared with the table. If the layout has all columns of the table,
     it does not matter that it has not always had them.
     """
-    states = known_batches(services.files, layout.metadata)
+    states = known_batches(services.ports.files, layout.metadata)
     same = fit_of(layout, source.metadata) == "same"
     compared = as_if_unchanged(states, source.metadata) if same else states
-    changes = changes_until(services.scans(), source.pointer, source.snapshot)
+    changes = changes_until(services.ports.scans, source.pointer, source.snapshot)
     return states, compare_batches(layout, compared, source.metadata, changes)
 
 
@@ -140,7 +142,7 @@ def source_batches(
     """The batches that the table has. Where its files do not tell, Spark looks at its rows; without
     a session for it they are not known.
     """
-    files = services.scans().plan(source.pointer, snapshot=source.snapshot).files
+    files = services.ports.scans.plan(source.pointer, snapshot=source.snapshot).files
     found = batches_of_files(labels, files)
     if found is not None:
         return tuple(found)

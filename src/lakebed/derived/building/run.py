@@ -128,7 +128,7 @@ class _LayoutRun:
     def present(self) -> tuple[Layout, ...]:
         """The layouts that there are now."""
         _, _, metadata = self.services.tables.look_up(self.source.table)
-        return find_layouts(metadata, self.services.catalog)
+        return find_layouts(metadata, self.services.ports.catalog)
 
     # -- hidden tables
 
@@ -189,15 +189,15 @@ class _LayoutRun:
         if isinstance(step, ForgetLayout):
             self._maker.forget(step.table)
             return LayoutDone()
-        with self.services.watch(self.options.listener.on_progress):
+        with self.services.ports.sessions.watch(self.options.listener.on_progress):
             return self._perform_by_spark(step)
 
     def _perform_by_spark(
         self, step: CreateLayout | AddColumns | ClearLayout | RemoveBatches | BuildBatches
     ) -> LayoutDone:
         if hidden := self._hidden.get(step.name):
-            now = self.services.tables.leases.store_time()
-            settle_times(self.services.catalog, hidden, now=now)
+            now = self.services.ports.leases.store_time()
+            settle_times(self.services.ports.catalog, hidden, now=now)
         match step:
             case CreateLayout(spec=spec, replaces=replaces):
                 made = self._maker.create(spec, self.source.metadata, replaces=replaces)

@@ -1,46 +1,45 @@
 """What layouts need of a lake."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Protocol
 
 from lakebed.derived.checks import DeclaredLayouts
 from lakebed.derived.identity import layouts_lease
 from lakebed.names import TableName, new_run_id
-from lakebed.ports import Catalog, Compute, Files, Scans
+from lakebed.ports import Compute, LakePorts
 from lakebed.tables import HeldLease, LeaseWait, TableServices, hold_lease
-from lakebed.work import OnProgress
 
 _PATIENCE = 30.0  # seconds to wait for another process that changes layouts of the same table
 
 
+class LayoutDeclarations(Protocol):
+    """The layouts that pipelines declare for their tables."""
+
+    def layouts(self) -> Mapping[TableName, DeclaredLayouts]:
+        """Of all drafts; raises if one of them cannot be read."""
+        ...
+
+
 @dataclass(frozen=True)
 class LayoutServices:
-    """The services of tables, and what layouts need besides."""
+    """The services of tables, and what pipelines do for layouts."""
 
     tables: TableServices
-    scans: Callable[[], Scans]
-    # what the pipelines of tables declare
-    declared: Callable[[], Mapping[TableName, DeclaredLayouts]] = dict
-    watch: Callable[[OnProgress], AbstractContextManager[None]] = field(
-        default=lambda _: nullcontext()
-    )
+    declarations: LayoutDeclarations
 
     @property
-    def catalog(self) -> Catalog:
-        return self.tables.catalog
-
-    @property
-    def files(self) -> Files:
-        return self.tables.placement.files
+    def ports(self) -> LakePorts:
+        return self.tables.ports
 
     def holding(self, name: str, *, wait: float = 0.0) -> AbstractContextManager[HeldLease]:
         """A lease of this name for the length of a block."""
         return hold_lease(
-            self.tables.leases,
+            self.ports.leases,
             name,
-            holder=f"{self.tables.holder} (layouts)",
-            limit=self.tables.placement.settings.lease.limit_seconds,
+            holder=f"{self.ports.holder} (layouts)",
+            limit=self.ports.settings.lease.limit_seconds,
             wait=LeaseWait(wait),
         )
 
@@ -73,7 +72,7 @@ class LayoutSession:
 @contextmanager
 def layout_session(services: LayoutServices) -> Iterator[LayoutSession]:
     """A session for the length of a block; its id is in every snapshot that it commits."""
-    session = LayoutSession(new_run_id(), services.tables.compute)
+    session = LayoutSession(new_run_id(), services.ports.sessions.open)
     try:
         yield session
     finally:

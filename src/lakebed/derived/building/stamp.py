@@ -63,10 +63,10 @@ def checkpoint_layout(
     """
     properties: dict[str, str | None] = {COVERS: None if covers is None else str(covers)}
     if at is not None:
-        folder = sidecar_folder(services.files, layout.table, layout.metadata.location)
-        checkpoint = write_checkpoint(services.files, folder, states, at=at)
+        folder = sidecar_folder(services.ports.files, layout.table, layout.metadata.location)
+        checkpoint = write_checkpoint(services.ports.files, folder, states, at=at)
         properties[CHECKPOINT] = checkpoint_property(checkpoint)
-    services.catalog.amend(
+    services.ports.catalog.amend(
         layout.table,
         [SetProperties(properties)],
         expected=layout.pointer,

@@ -94,7 +94,7 @@ class LayoutWriter:
 
     def _is_there(self, states: Sequence[BatchState]) -> bool:
         layout = read_layout_table(self.services, self.hidden)
-        known = known_batches(self.services.files, layout.metadata).batches
+        known = known_batches(self.services.ports.files, layout.metadata).batches
         return all(
             state.label in known
             and known[state.label].digest == state.digest
@@ -122,7 +122,7 @@ class LayoutWriter:
         """Remove all rows. What was there before is history from then on, whoever wrote it."""
         with self.services.holding(str(self.hidden), wait=PATIENCE) as held:
             layout = read_layout_table(self.services, self.hidden)
-            known = known_batches(self.services.files, layout.metadata).batches
+            known = known_batches(self.services.ports.files, layout.metadata).batches
             self._empty("TRUE", [BatchState(label, "", "") for label in known or ("",)])
             cleared = retry(lambda: self._begin_anew(held), repeatable=False)
         return LayoutDone(message="" if cleared else "others have written into it again")

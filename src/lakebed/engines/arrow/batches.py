@@ -1,31 +1,25 @@
 """The batches of a table, as Arrow."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from lakebed.batches.gaps import Gap
 from lakebed.batches.sidecars import known_batches
 from lakebed.batches.state import BatchStates
 from lakebed.derived.gaps import table_gaps
-from lakebed.ports import Files, Pointer, Records, Scans, TableMetadata
+from lakebed.ports import LakePorts, Pointer, TableMetadata
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 def batch_rows(
-    files: Files,
-    scans: Callable[[], Scans],
-    records: Records,
-    pointer: Pointer,
-    metadata: TableMetadata,
-    snapshot: int | None,
+    ports: LakePorts, pointer: Pointer, metadata: TableMetadata, snapshot: int | None
 ) -> "pa.Table":
     """What each batch was made from, at a snapshot, and whether its rows are still there."""
     import pyarrow as pa
 
-    known = known_batches(files, metadata, at=snapshot) if snapshot else BatchStates({})
-    lost = table_gaps(scans, records, pointer, metadata, known, at=snapshot)
+    known = known_batches(ports.files, metadata, at=snapshot) if snapshot else BatchStates({})
+    lost = table_gaps(ports, pointer, metadata, known, at=snapshot)
     gaps = {gap.label: gap for gap in lost}
     states = known.batches.values()
     columns = {

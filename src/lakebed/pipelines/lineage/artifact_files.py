@@ -34,7 +34,7 @@ def write_artifacts(
     The build is done: failing to write them does not fail it.
     """
     invocation = Invocation(
-        options.invocation, services.now(), version("lakebed"), elapsed, dict(options.request)
+        options.invocation, services.ports.now(), version("lakebed"), elapsed, dict(options.request)
     )
     with suppress(LakebedError):
         for path, content in (
@@ -42,7 +42,7 @@ def write_artifacts(
             (MANIFEST, manifest(specs, invocation)),
         ):
             text = json.dumps(content, indent=1, default=str, ensure_ascii=False)
-            services.placement.files.write(path, text.encode())
+            services.ports.files.write(path, text.encode())
 
 
 def read_request(files: Files, invocation: str) -> RunRequest:

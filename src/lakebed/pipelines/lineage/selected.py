@@ -35,5 +35,5 @@ def columns_of_selected(request: RunRequest, services: RunServices) -> tuple[Col
 
 def _last_successes(services: RunServices) -> dict[TableName, RunRecord]:
     """The newest successful run of each table that did something."""
-    runs = services.records.runs(state="success", limit=_ALL)
+    runs = services.ports.records.runs(state="success", limit=_ALL)
     return {record.table: record for record in reversed(runs) if record.phases}

@@ -71,7 +71,7 @@ def pin_inputs(
 def _metadata_now(
     tables: Iterable[TableName], services: RunServices
 ) -> Mapping[TableName, TableMetadata]:
-    catalog = services.placement.catalog
+    catalog = services.ports.catalog
     return catalog.metadata(catalog.pointers(tuple(tables)).values())
 
 
@@ -86,7 +86,7 @@ def _pin_files(
     batches: tuple[Batch, ...] = ()
     if replayed and not spec.strategy.rebuilds_all:
         each_file = bool(spec.config.one_file_a_run)
-        batches = batches_of(landing, record=services.records.run, each_file=each_file)
+        batches = batches_of(landing, record=services.ports.records.run, each_file=each_file)
     require_separate_extracts(spec, landing, batches)
     return landing, batches
 
@@ -107,7 +107,11 @@ def _target(
         due = pending_renames(
             [column.name for column in metadata.columns], spec.config.renames, where=spec.file
         )
-    last = services.records.runs(table=spec.table, state="success", limit=1) if spec.zones else ()
+    last = (
+        services.ports.records.runs(table=spec.table, state="success", limit=1)
+        if spec.zones
+        else ()
+    )
     return TargetTable(spec.table, metadata, last[0] if last else None, due)
 
 
@@ -178,7 +182,7 @@ def _require_known(
         else:
             names = [
                 str(table)
-                for table in (*services.placement.catalog.pointers(), *specs)
+                for table in (*services.ports.catalog.pointers(), *specs)
                 if not table.hidden
             ]
             close = near(str(ref.table), names) or near(ref.text, names)
@@ -195,7 +199,7 @@ def require_known_refs(tables: Sequence[TableName], specs: Specs, services: RunS
     wanted = {ref.table for ref in refs} - specs.keys()
     _require_known(
         refs,
-        {*specs, *services.placement.catalog.pointers(wanted)} if wanted else set(specs),
+        {*specs, *services.ports.catalog.pointers(wanted)} if wanted else set(specs),
         specs,
         services,
     )
@@ -225,7 +229,7 @@ def _given(spec: PipelineSpec, services: RunServices, options: RunOptions) -> st
         return ""
     zones = {
         # what becomes of replaced files does not change how files are read
-        str(zone): read_zone_spec(services.placement.files, zone).model_dump(
+        str(zone): read_zone_spec(services.ports.files, zone).model_dump(
             mode="json", exclude={"replaced"}
         )
         for zone in spec.zone_names

@@ -38,10 +38,10 @@ def pin_zones(
     A `full_refresh`, or an `absent` table, also reads files taken before.
     """
     zones = [
-        _Zone(ref, read_zone_spec(services.placement.files, ref.zone), spec.table, services)
+        _Zone(ref, read_zone_spec(services.ports.files, ref.zone), spec.table, services)
         for ref in spec.zones
     ]
-    ledger = services.records.ledger(spec.table) if spec.zones else ()
+    ledger = services.ports.records.ledger(spec.table) if spec.zones else ()
     whole = spec.strategy.rebuilds_all
     pinned: dict[ZoneKey, ZonePin] = {}
     for zone in zones:
@@ -113,10 +113,10 @@ class _Zone:
         self, ref: ZoneRef, spec: ZoneSpec, table: TableName, services: RunServices
     ) -> None:
         self.ref, self.spec, self.services = ref, spec, services
-        frozen = freeze(services.placement.files, ref.zone, spec, pattern=ref.pattern)
+        frozen = freeze(services.ports.files, ref.zone, spec, pattern=ref.pattern)
         self.changing = tuple(file.path for file in frozen.waiting)
         self.known = known_files(
-            ref.zone, frozen.files, services.placement.files, services.records, table=table
+            ref.zone, frozen.files, services.ports.files, services.ports.records, table=table
         )
         self.files = each_once(frozen.files, self.known)
         self.held = {(file.path, file.etag) for file in self.known if file.state == "held"}
@@ -166,7 +166,7 @@ class _Zone:
     def _replaced_rule(self) -> ReplacedRule:
         if self.spec.replaced:
             return self.spec.replaced
-        in_use = self.services.records.appends_replaced(self.ref.zone)
+        in_use = self.services.ports.records.appends_replaced(self.ref.zone)
         return "append_and_warn" if in_use else "refuse"
 
     def _present(self) -> tuple[FileInfo, ...]:
@@ -176,7 +176,7 @@ class _Zone:
         there = {
             file.path: file
             for file in processed_files(
-                self.services.placement.files, self.ref.zone, self.spec, pattern=self.ref.pattern
+                self.services.ports.files, self.ref.zone, self.spec, pattern=self.ref.pattern
             )
         }
         places = archived_places(self.known, there)
@@ -235,10 +235,10 @@ def require_known_zones(refs: Iterable[ZoneRef], services: RunServices) -> None:
     """Raise for a zone that has no folder, not even an empty one, and from which no table has taken
     files.
     """
-    folders = lru_cache(services.placement.files.folders)  # once a namespace
+    folders = lru_cache(services.ports.files.folders)  # once a namespace
     for ref in refs:
         known = folders(f"{ref.zone.namespace}/landing")
-        if ref.zone.name not in known and not services.records.consumed(ref.zone):
+        if ref.zone.name not in known and not services.ports.records.consumed(ref.zone):
             raise BadPipeline(
                 f"there is no landing zone {ref.text!r}.",
                 where=ref.where,

@@ -49,7 +49,7 @@ class Lookahead:
     def of(
         cls, specs: Specs, services: RunServices, options: RunOptions, *, alone: bool = True
     ) -> "Lookahead":
-        missing = specs.keys() - services.placement.catalog.pointers().keys()
+        missing = specs.keys() - services.ports.catalog.pointers().keys()
         absent = {table: UnpublishedInput(table, None) for table in missing}
         return cls(specs, services, options, absent, alone)
 

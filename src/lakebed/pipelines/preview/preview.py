@@ -68,9 +68,9 @@ def preview(
         for (zone, pattern), pinned_files in work.context.pins.landing.items():
             chosen = tuple(
                 sample_files(
-                    services.placement.files,
+                    services.ports.files,
                     zone,
-                    read_zone_spec(services.placement.files, zone),
+                    read_zone_spec(services.ports.files, zone),
                     pattern=pattern,
                 )
             )
@@ -135,7 +135,7 @@ def _looking(
     """A run that writes nothing, and so needs no lease, no record and no pins."""
     context = template_context(spec, specs, services, options, built={})
     run_id = context.pins.run_id
-    record = RunRecord(run_id, options.invocation, spec.table, "running", services.now())
+    record = RunRecord(run_id, options.invocation, spec.table, "running", services.ports.now())
     nobody = HeldLease(Lease(str(spec.table), "nobody", 0))
     plan, log = RunPlan(table=spec.table, run_id=run_id), logger_of(run_id, None)
     work = open_run(

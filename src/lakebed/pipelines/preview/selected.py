@@ -115,6 +115,6 @@ def test_selected(
 def _gate_results(
     loaded: LoadedPipelines, spec: PipelineSpec, options: RunOptions, services: RunServices
 ) -> GateResults:
-    if not spec.is_view and spec.table not in services.placement.catalog.pointers([spec.table]):
+    if not spec.is_view and spec.table not in services.ports.catalog.pointers([spec.table]):
         return GateResults(spec.table, reason="it has not been run yet")
     return GateResults(spec.table, run_gates(spec, loaded.specs, services, options))

@@ -47,11 +47,11 @@ def check_release(
 
 def known_columns(specs: list[PipelineSpec], services: RunServices) -> Schemas:
     """The columns of all tables and zones that are read, as far as known without reading files."""
-    catalog = services.placement.catalog
+    catalog = services.ports.catalog
     tables = {table for spec in specs for table in (spec.table, *spec.inputs)}
     found = catalog.metadata(catalog.pointers(tables).values())
     zones = {
-        zone: read_zone_spec(services.placement.files, zone).expected_schema
+        zone: read_zone_spec(services.ports.files, zone).expected_schema
         for spec in specs
         for zone in spec.zone_names
     }
@@ -66,7 +66,7 @@ def require_no_cycle(spec: PipelineSpec, services: RunServices) -> None:
     """Raise if this release would make released pipelines read each other in a cycle: none of them
     could run.
     """
-    others = load_released(services.placement.files, services.releases).specs
+    others = load_released(services.ports.files, services.ports.releases).specs
     build_graph(
         [
             GraphNode(one.table, one.inputs, path=one.folder)
@@ -81,9 +81,9 @@ def _require_known_refs(spec: PipelineSpec, services: RunServices) -> None:
     Other drafts may be invalid meanwhile.
     """
     known = {
-        *draft_tables(services.placement.files),
-        *services.releases.newest(),
-        *services.placement.catalog.pointers(),
+        *draft_tables(services.ports.files),
+        *services.ports.releases.newest(),
+        *services.ports.catalog.pointers(),
     }
     names = [str(table) for table in known if not table.hidden]
     for ref in (*spec.refs, *spec.gate_refs):
@@ -152,7 +152,7 @@ class _Known:
 
 
 def _known(spec: PipelineSpec, services: RunServices) -> _Known:
-    schemas, store = known_columns([spec], services), services.placement.files
+    schemas, store = known_columns([spec], services), services.ports.files
     folders = list_folders(store)
     python = (
         store.read(f"{folder}/{_PYTHON}").decode(errors="replace")
@@ -166,7 +166,7 @@ def _known(spec: PipelineSpec, services: RunServices) -> _Known:
     return _Known(
         schemas,
         {name: names for name, names in columns.items() if names},
-        registered_functions(python, own_spark=services.own_spark),
+        registered_functions(python, own_spark=services.engines.own_spark),
     )
 
 
@@ -175,9 +175,9 @@ def _settled(spec: PipelineSpec, services: RunServices) -> Iterator[TableName]:
     it ran.
     """
     newest, last, store = (
-        services.releases.newest(),
-        services.records.last_digests(),
-        services.placement.files,
+        services.ports.releases.newest(),
+        services.ports.records.last_digests(),
+        services.ports.files,
     )
     for table in spec.inputs:
         draft = read_folder(store, table.pipeline_folder)

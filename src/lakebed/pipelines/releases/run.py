@@ -65,8 +65,8 @@ def release_draft(
 ) -> ReleaseResult:
     """Check a draft and make it the next version, unless the newest version has the same files."""
     files = decode_files(table.pipeline_folder, contents)
-    require_known_layer(table.pipeline_folder, services.placement.settings)
-    known = {*draft_tables(services.placement.files), *services.releases.newest()}
+    require_known_layer(table.pipeline_folder, services.ports.settings)
+    known = {*draft_tables(services.ports.files), *services.ports.releases.newest()}
     spec = read_pipeline(table.pipeline_folder, files, known=known)
     check_release(spec, files, services, vars=vars)
     return make_release(spec, contents, services, who=who, message=message)
@@ -88,13 +88,13 @@ def roll_back(
 ) -> ReleaseResult:
     """Make the next version with the files of an earlier one. The draft stays as it is."""
     old = find_version(table, version, services)
-    if table in services.releases.deleted() and not _has_draft(table, services):
+    if table in services.ports.releases.deleted() and not _has_draft(table, services):
         next = f"Bring it back: lakebed pipeline restore {table} {version}"
         raise UsageError("it was deleted.", where=str(table), next=next)
-    contents = fetch_content(services.placement.files, old.files)
-    spec = read_release(services.placement.files, old, known=services.releases.newest().keys())
+    contents = fetch_content(services.ports.files, old.files)
+    spec = read_release(services.ports.files, old, known=services.ports.releases.newest().keys())
     require_no_cycle(spec, services)
-    if draft := read_folder(services.placement.files, table.pipeline_folder):
+    if draft := read_folder(services.ports.files, table.pipeline_folder):
         save_draft(table, draft, services)
     return _next_version(
         spec, contents, services, who=who, message=message or f"rollback to {version}"
@@ -102,12 +102,12 @@ def roll_back(
 
 
 def _has_draft(table: TableName, services: RunServices) -> bool:
-    return bool(read_folder(services.placement.files, table.pipeline_folder))
+    return bool(read_folder(services.ports.files, table.pipeline_folder))
 
 
 def find_version(table: TableName, version: int, services: RunServices) -> Release:
     """This version of a pipeline."""
-    versions = {release.version: release for release in services.releases.versions(table)}
+    versions = {release.version: release for release in services.ports.releases.versions(table)}
     if version not in versions:
         next = (
             f"See them: lakebed pipeline releases {table}"
@@ -121,18 +121,18 @@ def find_version(table: TableName, version: int, services: RunServices) -> Relea
 def _next_version(
     spec: PipelineSpec, contents: Contents, services: RunServices, *, who: str, message: str
 ) -> ReleaseResult:
-    files, table = services.placement.files, spec.table
-    versions = services.releases.versions(table)
+    files, table = services.ports.files, spec.table
+    versions = services.ports.releases.versions(table)
     kept = store_content(files, contents)
     last = versions[0] if versions else None
     if last and last.digest == spec.digest:
         return ReleaseResult(last, False, FileChanges())
     number = last.version + 1 if last else 1
-    release = Release(table, number, spec.digest, services.now(), who, message, kept)
-    limit = spec.config.max_versions or services.placement.settings.releases.max_versions
+    release = Release(table, number, spec.digest, services.ports.now(), who, message, kept)
+    limit = spec.config.max_versions or services.ports.settings.releases.max_versions
     drop = versions_to_drop([number, *(old.version for old in versions)], limit)
     changes = changes_between(last, contents, services, name=f"release {number}")
-    services.releases.add(release, drop=drop)
+    services.ports.releases.add(release, drop=drop)
     ensure_stored(files, contents)
     return ReleaseResult(release, True, changes, drop)
 
@@ -146,23 +146,24 @@ def changes_between(
     """
     before: Contents = {}
     with suppress(DamagedRelease):
-        before = fetch_content(services.placement.files, last.files) if last else {}
+        before = fetch_content(services.ports.files, last.files) if last else {}
     return compare(before, contents, names=(f"release {last.version}" if last else "nothing", name))
 
 
 def save_draft(table: TableName, contents: Contents, services: RunServices) -> tuple[Draft, bool]:
     """Save a draft, and say whether its content is new. Saving it again makes it the newest."""
     is_new = content_digest(contents) not in {
-        draft.digest for draft in services.releases.drafts(table)
+        draft.digest for draft in services.ports.releases.drafts(table)
     }
     return _saved(table, contents, services), is_new
 
 
 def save_drafts(drafts: Mapping[TableName, Contents], services: RunServices) -> None:
     """Save several drafts, except those saved within the last hour."""
-    recent = services.now() - _RECENT
+    ports = services.ports
+    recent = ports.now() - _RECENT
     known = (
-        {(draft.table, draft.digest) for draft in services.releases.drafts() if draft.at > recent}
+        {(draft.table, draft.digest) for draft in ports.releases.drafts() if draft.at > recent}
         if drafts
         else set()
     )
@@ -175,11 +176,11 @@ def _saved(table: TableName, contents: Contents, services: RunServices) -> Draft
     draft = Draft(
         table,
         content_digest(contents),
-        services.now(),
-        store_content(services.placement.files, contents),
+        services.ports.now(),
+        store_content(services.ports.files, contents),
     )
-    services.releases.save_draft(draft)
-    ensure_stored(services.placement.files, contents)
+    services.ports.releases.save_draft(draft)
+    ensure_stored(services.ports.files, contents)
     return draft
 
 
@@ -188,7 +189,7 @@ def restore_draft(table: TableName, files: FileDigests, services: RunServices) -
 
     The present draft is saved first; its other files are removed.
     """
-    store, folder = services.placement.files, table.pipeline_folder
+    store, folder = services.ports.files, table.pipeline_folder
     contents = fetch_content(store, files)
     present = read_folder(store, folder)
     if present:
@@ -199,18 +200,18 @@ def restore_draft(table: TableName, files: FileDigests, services: RunServices) -
     removed = tuple(sorted(present.keys() - contents.keys()))
     for path in removed:
         store.delete(f"{folder}/{path}")
-    services.releases.mark_present([table])
+    services.ports.releases.mark_present([table])
     return RestoredDraft(table, written, removed)
 
 
 def delete_draft(table: TableName, services: RunServices) -> Draft | None:
     """Delete a pipeline: its draft is saved and its folder removed; releases and the table stay."""
-    store, folder = services.placement.files, table.pipeline_folder
-    if table not in draft_tables(store) and table in services.releases.deleted():
+    store, folder = services.ports.files, table.pipeline_folder
+    if table not in draft_tables(store) and table in services.ports.releases.deleted():
         raise UsageError("it is already deleted.", where=str(table))
     contents = read_folder(store, folder)
     draft = save_draft(table, contents, services)[0] if contents else None
-    services.releases.mark_deleted(table, at=services.now())
+    services.ports.releases.mark_deleted(table, at=services.ports.now())
     for path in contents:
         store.delete(f"{folder}/{path}")
     if all("/__pycache__/" in found.path for found in store.list(folder)):

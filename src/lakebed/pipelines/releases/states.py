@@ -33,12 +33,12 @@ def find_pipeline(name: str, services: RunServices) -> TableName:
 
 def known_pipelines(services: RunServices) -> tuple[TableName, ...]:
     """All pipelines: drafts, valid or not, releases, and those that can be restored."""
-    releases = services.releases
+    releases = services.ports.releases
     saved = {draft.table for draft in releases.drafts()}
     return tuple(
         sorted(
             {
-                *draft_tables(services.placement.files),
+                *draft_tables(services.ports.files),
                 *releases.newest(),
                 *releases.deleted(),
                 *saved,
@@ -49,10 +49,10 @@ def known_pipelines(services: RunServices) -> tuple[TableName, ...]:
 
 def pipeline_states(services: RunServices) -> tuple[PipelineState, ...]:
     """All pipelines: drafts, releases, and deleted ones that can still be restored."""
-    files, releases = services.placement.files, services.releases
+    files, releases = services.ports.files, services.ports.releases
     drafts, newest, deleted = draft_tables(files), releases.newest(), releases.deleted()
     digests = {table: content_digest(read_folder(files, table.pipeline_folder)) for table in drafts}
-    days = services.placement.settings.releases.soft_delete_purge_days
+    days = services.ports.settings.releases.soft_delete_purge_days
     return tuple(
         _state(table, newest.get(table), digests.get(table), deleted.get(table), purge_days=days)
         for table in sorted(drafts | newest.keys() | deleted.keys())

@@ -46,12 +46,12 @@ def _contents(
     if text == DRAFT:
         return DRAFT, read_draft(table, services)
     stored = find_stored(table, text, services)
-    return stored.name, fetch_content(services.placement.files, stored.files)
+    return stored.name, fetch_content(services.ports.files, stored.files)
 
 
 def read_draft(table: TableName, services: RunServices) -> dict[str, bytes]:
     """The files of the draft."""
-    contents = read_folder(services.placement.files, table.pipeline_folder)
+    contents = read_folder(services.ports.files, table.pipeline_folder)
     if not contents:
         next = f"Bring it back: lakebed pipeline restore {table}"
         raise UsageError(
@@ -62,8 +62,8 @@ def read_draft(table: TableName, services: RunServices) -> dict[str, bytes]:
 
 def find_stored(table: TableName, text: str, services: RunServices) -> StoredFiles:
     """A version (`3`), or a saved draft by the start of its digest."""
-    versions = {release.version for release in services.releases.versions(table)}
-    drafts = services.releases.drafts(table)
+    versions = {release.version for release in services.ports.releases.versions(table)}
+    drafts = services.ports.releases.drafts(table)
     matching = [
         draft
         for draft in drafts
@@ -86,10 +86,11 @@ def last_stored(table: TableName, services: RunServices) -> StoredFiles:
     """What a draft whose folder is gone was last: its newest saved draft, else its newest
     version.
     """
-    if table in draft_tables(services.placement.files):
+    if table in draft_tables(services.ports.files):
         next = f"Choose one: lakebed pipeline drafts {table}, lakebed pipeline releases {table}"
         raise UsageError("its draft exists; say what to restore.", where=str(table), next=next)
-    drafts, versions = services.releases.drafts(table), services.releases.versions(table)
+    releases = services.ports.releases
+    drafts, versions = releases.drafts(table), releases.versions(table)
     return _of_draft(drafts[0]) if drafts else _of_release(versions[0])
 
 

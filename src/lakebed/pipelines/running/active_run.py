@@ -106,7 +106,7 @@ class ActiveRun:
 
     def metadata(self, table: TableName) -> TableMetadata:
         """A table as the catalog has it now; `TableDropped` if it has none."""
-        catalog = self.services.placement.catalog
+        catalog = self.services.ports.catalog
         pointer = catalog.pointers([table]).get(table)
         if pointer is None:
             raise TableDropped(str(table))
@@ -140,7 +140,7 @@ def open_run(
 ) -> ActiveRun:
     """A run before its first step; its session opens when a step needs it."""
     resources = ExitStack()
-    session = _Session(lambda: services.compute(record.run_id), resources)
+    session = _Session(lambda: services.ports.sessions.open(record.run_id), resources)
     progress = RunProgress(record, record, files_checked=plan.files_checked)
     return ActiveRun(
         services, options, context, plan, held, progress, timestamp, log, session.open, resources

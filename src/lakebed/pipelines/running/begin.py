@@ -52,7 +52,7 @@ def begin(
     services, options, run_id = build.services, build.options, record.run_id
     context = pinned(spec, build.specs, services, options, run_id=run_id, built=built)
     inputs, target = tuple(context.pins.inputs.values()), context.target
-    services.records.pin(run_id, inputs)
+    services.ports.records.pin(run_id, inputs)
     plan = _plan(context, options, services, alone=alone)
     moment = _moment(record.started_at, context, services)
     record = replace(
@@ -63,7 +63,7 @@ def begin(
         moment=moment,
         warnings=plan.warnings,
     )
-    log = logger_of(run_id, services.log(run_id))
+    log = logger_of(run_id, services.engines.log(run_id))
     return open_run(services, options, context, plan, held, record, timestamp=moment, log=log)
 
 
@@ -92,7 +92,7 @@ def pinned(
         newest,
         services.local(options.started_at),
         options.request.vars,
-        functions=registered_functions(python_sources(specs), own_spark=services.own_spark),
+        functions=registered_functions(python_sources(specs), own_spark=services.engines.own_spark),
     )
 
 
@@ -107,7 +107,7 @@ def _moment(now: datetime, context: TemplateContext, services: RunServices) -> d
     (since,) = apply_renames((valid_from,), inverse_renames(target.renames))
     known = [target.metadata.updated_at]
     if since in {column.name for column in target.metadata.columns}:
-        newest = services.placement.catalog.newest_value(target.table, snapshot=base, column=since)
+        newest = services.ports.catalog.newest_value(target.table, snapshot=base, column=since)
         known += [newest] if isinstance(newest, datetime) and newest.tzinfo else []
     return max(now, max(known) + timedelta(microseconds=1))
 
@@ -146,11 +146,11 @@ def watermark(
     if column is None or base is None or not asks or pins.full_refresh:
         return None
     (present,) = apply_renames((column,), inverse_renames(target.renames))
-    newest = services.placement.catalog.newest_value(spec.table, snapshot=base, column=present)
+    newest = services.ports.catalog.newest_value(spec.table, snapshot=base, column=present)
     return watermark_of(
         newest,
         lookback=spec.config.lookback,
-        timezone=services.placement.settings.timezone,
+        timezone=services.ports.settings.timezone,
         where=spec.file,
     )
 
@@ -191,7 +191,7 @@ def record_failure(run: ActiveRun, error: LakebedError) -> RunRecord:
     """
     progress = run.progress
     run.log.error("%s", error)
-    ended, verdicts = run.services.now(), tuple(progress.verdicts)
+    ended, verdicts = run.services.ports.now(), tuple(progress.verdicts)
     progress.record = replace(
         progress.record,
         state="failed",
@@ -202,8 +202,8 @@ def record_failure(run: ActiveRun, error: LakebedError) -> RunRecord:
     )
     try:
         undo_failed_run(progress.record, run.services, lease=run.held.lease)
-        run.services.records.write(progress.record)
-        run.services.records.unpin([run.run_id])
+        run.services.ports.records.write(progress.record)
+        run.services.ports.records.unpin([run.run_id])
     except LakebedError as trouble:  # it stays recorded as running and is healed like one that died
         run.log.warning("not set back: %s", trouble)
     return progress.record

@@ -76,9 +76,9 @@ def _is_published(runs: Sequence[ActiveRun], publication: str) -> bool:
 
     def ask() -> bool:
         with suppress(LeaseLost):
-            services.leases.renew(lease)
-        settle_publications(services.placement.catalog, own_run=publication)
-        return services.placement.catalog.published(publication) is not None
+            services.ports.leases.renew(lease)
+        settle_publications(services.ports.catalog, own_run=publication)
+        return services.ports.catalog.published(publication) is not None
 
     return retry(ask, attempts=_ASKED)
 
@@ -100,7 +100,7 @@ def _leave_open(run: ActiveRun, doubt: OutcomeUnknown) -> None:
         run.progress.record,
         state="failed",
         snapshot=None,
-        ended_at=run.services.now(),
+        ended_at=run.services.ports.now(),
         error=doubt.as_dict(),
     )
 

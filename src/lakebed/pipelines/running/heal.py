@@ -26,16 +26,16 @@ def heal(table: TableName, services: RunServices, *, lease: Lease) -> tuple[RunR
     """Remove what dead runs of a table left behind, restore its schema, and close their records;
     returns the records. Times that a clock wrote ahead are set right.
     """
-    catalog, records = services.placement.catalog, services.records
+    catalog, records = services.ports.catalog, services.ports.records
     settle_publications(catalog)
-    altered = settle_alters(catalog, records, services.leases, table=table)
+    altered = settle_alters(catalog, records, services.ports.leases, table=table)
     dead = records.runs(table=table, state="running", limit=1000)
     _restore(table, dead, services, leases=[lease], branches=True)
-    settle_times(catalog, table, now=services.leases.store_time(), leases=[lease])
+    settle_times(catalog, table, now=services.ports.leases.store_time(), leases=[lease])
     for record in dead:
         drop_leftovers(record, services)
         died = _DIED | ({"safe": _published(record)} if record.batches else {})
-        records.write(replace(record, state="failed", ended_at=services.now(), error=died))
+        records.write(replace(record, state="failed", ended_at=services.ports.now(), error=died))
     if dead:
         records.unpin([record.run_id for record in dead])
     return (*altered, *dead)
@@ -57,7 +57,7 @@ def _restore(
     """Undo what unpublished runs did to a table, newest first; changes that others have made since
     stay.
     """
-    catalog = services.placement.catalog
+    catalog = services.ports.catalog
     schema = next((record.schema for record in reversed(ended) if record.schema is not None), None)
     touched = [name for record in ended for name in record.touched]
 
@@ -81,7 +81,7 @@ def _restore(
 def drop_leftovers(record: RunRecord, services: RunServices) -> None:
     """Remove the hidden tables of a run that will not be published."""
     for hidden in (staged_table, replay_table, hidden_table):
-        services.placement.catalog.purge(hidden(record.table, record.run_id))
+        services.ports.catalog.purge(hidden(record.table, record.run_id))
 
 
 def undo_failed_run(record: RunRecord, services: RunServices, *, lease: Lease | None) -> None:
@@ -90,7 +90,7 @@ def undo_failed_run(record: RunRecord, services: RunServices, *, lease: Lease | 
     """
     drop_leftovers(record, services)
     if not record.batches:  # of batches that were published before
-        services.placement.files.delete(copy_path(record.run_id))
+        services.ports.files.delete(copy_path(record.run_id))
     if record.schema is not None:
         _restore(record.table, [record], services, leases=[lease] if lease else [])
 
@@ -103,7 +103,7 @@ def take_back(record: RunRecord, services: RunServices, *, lease: Lease) -> None
 
 def read_log(run_id: str, services: RunServices) -> str:
     """What a run logged: on this machine, or kept in the bucket by another."""
-    log = services.log(run_id)
+    log = services.engines.log(run_id)
     if log.exists():
         return log.read_text()
-    return services.placement.files.read(f"{DATA}/logs/runs/{log.name}").decode()
+    return services.ports.files.read(f"{DATA}/logs/runs/{log.name}").decode()

@@ -138,36 +138,36 @@ def alter_manually(build: Build, table: TableName, statement: ChangeStatement) -
     The record says where the table was before: if this process dies, `settle_alters` finds out
     whether the ALTER was committed, and writes its event.
     """
-    run_id, services = new_run_id(), build.services
+    run_id, services, ports = new_run_id(), build.services, build.services.ports
     text = statement.on(table.spark, alias="")
     with hold_table(build, table, run_id) as held:
         heal(table, services, lease=held.require())
-        before = services.placement.catalog.pointers([table]).get(table)
+        before = ports.catalog.pointers([table]).get(table)
         record = RunRecord(
             run_id,
             build.options.invocation,
             table,
             "running",
-            services.now(),
+            ports.now(),
             strategy=BY_HAND,
             altered_from=before.location if before else "",
             message=text,
         )
-        services.records.write(record)
-        compute = services.compute(run_id)
+        ports.records.write(record)
+        compute = ports.sessions.open(run_id)
         try:
             compute.execute(text)
             restore_names(table, services, lease=held.require())
         except LakebedError as error:
             error.what = statement.with_own_positions(error.what, table.spark, alias="")
-            services.records.write(
-                replace(record, state="failed", ended_at=services.now(), error=error.as_dict())
+            ports.records.write(
+                replace(record, state="failed", ended_at=ports.now(), error=error.as_dict())
             )
             raise
         finally:
             compute.close()
-        done = replace(record, state="success", ended_at=services.now())
-        services.records.close(done, altered_event(done))
+        done = replace(record, state="success", ended_at=ports.now())
+        ports.records.close(done, altered_event(done))
     return done
 
 

@@ -71,6 +71,6 @@ def apply_change(
 ) -> RunRecord:
     """Publish a change like a run, once the gates of the table's pipeline pass."""
     specs = load_pipelines(services).specs
-    digest = services.records.last_digests().get(table, "")
+    digest = services.ports.records.last_digests().get(table, "")
     spec = manual_spec(table, options, pipeline=specs.get(table) if gates else None, release=digest)
     return apply_manual_change(Build(specs, services, RunOptions(manual_change=change)), spec)

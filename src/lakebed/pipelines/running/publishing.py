@@ -23,12 +23,12 @@ def publish_requests(run: ActiveRun) -> tuple[PublishRequest, ...]:
         here = tuple(file for file in landed.files if not is_archived(file))
         with suppress(FileMissing):  # reported below
             progress.digests |= content_digests(
-                run.services.placement.files,
+                run.services.ports.files,
                 here,
-                run.services.records.consumed(zone, table=run.table),
+                run.services.ports.records.consumed(zone, table=run.table),
             )
         # last: what was hashed is what was read
-        require_unchanged(run.services.placement.files, landed.files)
+        require_unchanged(run.services.ports.files, landed.files)
     if run.spec.batches and (batch := run.context.pins.source_batch):
         store, _ = run.services.source_store(run.spec.batches.pattern.store)
         require_unchanged(store, batch.files)
@@ -63,7 +63,7 @@ def publication_records(run: ActiveRun) -> PublicationRecords:
         snapshot=head.id if head else None,
         files={str(zone): len(landed.files) for (zone, _), landed in progress.landed.items()},
         verdicts=tuple(progress.verdicts),
-        ended_at=run.services.now(),
+        ended_at=run.services.ports.now(),
         message="nothing changed" if progress.unchanged else progress.record.message,
     )
     if run.context.pins.replaced:
@@ -103,7 +103,7 @@ def create_view(run: ActiveRun) -> None:
     support views.
     """
     view = compile_view(run.context)
-    if run.services.placement.catalog.pointers([run.table]):
+    if run.services.ports.catalog.pointers([run.table]):
         raise BadPipeline(
             f"{run.table} is a table, with rows and a history, and would have to become a view.",
             where=run.spec.file,
@@ -119,5 +119,5 @@ def create_view(run: ActiveRun) -> None:
     except RunFailed as error:
         if "not support" not in error.what:
             raise
-        what = f"the catalog {run.services.placement.catalog.where} has no views: {error.what}"
+        what = f"the catalog {run.services.ports.catalog.where} has no views: {error.what}"
         raise BadPipeline(what, where=run.spec.file, next="Set materialized: table.") from error

@@ -102,9 +102,9 @@ def publish_runs(runs: Sequence[ActiveRun], *, publication: str) -> None:
             for step in run.plan.publish:
                 _begin_publishing(run, step, phases)
         for run, own in zip(runs, records, strict=True):
-            write_copy(run.services.placement.files, run.run_id, own.consumed)
+            write_copy(run.services.ports.files, run.run_id, own.consumed)
         _mark(runs, "tried")
-        catalog = runs[0].services.placement.catalog
+        catalog = runs[0].services.ports.catalog
         publish(catalog, requests, run_id=publication, leases=leases, records=_joined(records))
         _mark(runs, "done")
 
@@ -144,12 +144,12 @@ def finish(run: ActiveRun) -> None:
     tidy_up(run)
     message = progress.record.message if run.plan.publish else run.plan.reason
     message = "; ".join(filter(None, (message, *progress.notes)))
-    now, schema = services.now(), _schema(run)
+    now, schema = services.ports.now(), _schema(run)
     progress.record = replace(
         progress.record, state="success", ended_at=now, message=message, left_schema=schema
     )
-    services.records.write(progress.record)
-    services.records.unpin([run.run_id])
+    services.ports.records.write(progress.record)
+    services.ports.records.unpin([run.run_id])
 
 
 def tidy_up(run: ActiveRun) -> None:
@@ -169,7 +169,7 @@ def _schema(run: ActiveRun) -> int | None:
     """The table's schema, by which the next run sees whether it was changed."""
     if not run.spec.zones or run.spec.is_view:
         return None
-    catalog = run.services.placement.catalog
+    catalog = run.services.ports.catalog
     found = catalog.metadata(catalog.pointers([run.table]).values()).get(run.table)
     return found.schema if found else None
 
@@ -260,7 +260,7 @@ def _perform(  # noqa: C901 - one arm a step, each a line
         case Execute(_, statement):
             write.execute(run, statement)
         case DropStage(stage):
-            run.services.placement.catalog.purge(stage)
+            run.services.ports.catalog.purge(stage)
         case RunGate(gate):
             return judge(run, gate, gates)
         case ArchiveFiles(zone):

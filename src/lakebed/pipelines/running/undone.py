@@ -48,10 +48,10 @@ def undone_layouts(spec: PipelineSpec, target: TargetTable, services: RunService
     """
     declared = declared_layouts(spec)
     there = bool(target.metadata and listed_tables(target.metadata))
-    if spec.is_view or target.absent or services.layouts is None or not (declared.specs or there):
+    if spec.is_view or target.absent or not (declared.specs or there):
         return NOTHING_UNDONE
     try:
-        found = services.layouts().undone(spec.table, declared, rows=services.builds_layouts)
+        found = services.layouts.undone(spec.table, declared, rows=services.builds_layouts)
     except Exception:  # the step fails in the same way, and says so
         return Undone(layouts=tuple(layout.label for layout in declared.specs) or ("all",))
     if found.due:  # the step says the rest

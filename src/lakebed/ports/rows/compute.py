@@ -1,6 +1,7 @@
 """The engine that computes and writes: one session for each run."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from lakebed.ports.rows.frames import Field, Frame
@@ -113,4 +114,24 @@ class Compute(Protocol):
 
     def close(self) -> None:
         """End the session and remove its files."""
+        ...
+
+
+class ComputeSessions(Protocol):
+    """Sessions of the engine, which starts with the first of them."""
+
+    def open(self, run_id: str) -> Compute:
+        """A session of its own; the caller closes it."""
+        ...
+
+    def watch(self, on_progress: Callable[[int, int], None]) -> AbstractContextManager[None]:
+        """While the block lasts, `on_progress` is told how many tasks of the engine are done, and
+        of how many.
+        """
+        ...
+
+    def cancel(self) -> None:
+        """Cancel what is being computed for this process; a session that the user passed in is
+        left alone.
+        """
         ...

@@ -1,6 +1,6 @@
 """Reads the query log and the manifests of its tables, and advises on layouts."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from lakebed.derived import LayoutSpec, find_layouts
@@ -18,8 +18,6 @@ from lakebed.query.engine import TableReader
 from lakebed.query.planning.pin import pin_table
 from lakebed.query.planning.planner import QueryContext
 
-# what the pipeline of a table declares; None if the table has no pipeline
-DeclaredFor = Callable[[TableName], DeclaredLayouts | None]
 _NONE = TableWorkload({}, {})
 
 
@@ -28,15 +26,15 @@ class AdviceServices:
     """What advice is founded on."""
 
     context: QueryContext
-    queries: Callable[[], Iterable[LoggedQuery]]  # of the log
+    queries: Iterable[LoggedQuery]  # of the log
     reader: TableReader
-    declared: DeclaredFor
-    folder: str = ""  # of the log
+    declared: Mapping[TableName, DeclaredLayouts]  # by the pipelines of tables
+    folder: str  # of the log
 
 
 def advise(services: AdviceServices, table: TableName | None = None) -> AdviceReport:
     """Advice on one table, or on all that queries of the log have read or that have layouts."""
-    found, coverage = workloads(services.queries())
+    found, coverage = workloads(services.queries)
     asked = [str(table)] if table else sorted(found)
     advice: list[LayoutAdvice] = []
     unknown: list[str] = []
@@ -52,9 +50,9 @@ def _table_advice(
     services: AdviceServices, name: str, workload: TableWorkload, coverage: LogCoverage
 ) -> list[LayoutAdvice]:
     pointer, metadata = _look_up(services.context, name)
-    declared = services.declared(pointer.table)
+    declared = services.declared.get(pointer.table)
     table = _advised(services, pointer, metadata, workload, declared)
-    gathering = Gathering(table, services.context.scans)
+    gathering = Gathering(table, services.context.ports.scans)
     figures = gathering.figures()
     present = [
         *(gathering.present(layout, coverage.since) for layout in table.layouts),
@@ -72,7 +70,7 @@ def _table_advice(
 def _look_up(context: QueryContext, name: str) -> tuple[Pointer, TableMetadata]:
     try:
         table = TableName.parse(name)
-        pointer = context.catalog.pointers([table])[table]
+        pointer = context.ports.catalog.pointers([table])[table]
     except (BadName, KeyError):
         raise LakebedError(f"there is no table {name} any more.") from None
     return pointer, context.metadata([pointer])[table]
@@ -87,7 +85,7 @@ def _advised(
 ) -> AdvisedTable:
     context = services.context
     pinned = pin_table(pointer, metadata, None, timezone=context.timezone)
-    scan = context.scans.plan(pointer, snapshot=pinned.snapshot_id, schema=pinned.schema)
+    scan = context.ports.scans.plan(pointer, snapshot=pinned.snapshot_id, schema=pinned.schema)
     asked = {name for pattern in workload.patterns for name, _ in pattern.conditions}
     names = [column.name for column in pinned.columns if column.name.casefold() in asked]
     rows = read_sample(pinned, scan, names, services.reader) if names else []
@@ -96,7 +94,7 @@ def _advised(
         metadata,
         batch_columns=declared.batch_columns if declared else (),
     ).batch_columns
-    layouts = find_layouts(metadata, context.catalog, metadata=context.metadata)
+    layouts = find_layouts(metadata, context.ports.catalog, metadata=context.metadata)
     return AdvisedTable(
         pinned, workload, scan, rows, layouts, batch, has_pipeline=declared is not None
     )

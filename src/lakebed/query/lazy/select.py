@@ -27,7 +27,7 @@ def select_table(
 
     Unknown columns and wrong conditions raise here, not when rows are read.
     """
-    pinned = pin_table(pointer, metadata, at, timezone=services.timezone)
+    pinned = pin_table(pointer, metadata, at, timezone=services.ports.settings.timezone)
     names = _selected(pinned, columns)
     condition = _row_filter(pinned, where, services) if where is not None else None
     selection = TableSelection(pinned, names, condition)
@@ -53,9 +53,8 @@ def _row_filter(pinned: PinnedTable, where: str, services: LazyTableServices) ->
     def parse(sql: str) -> Json:
         return services.reader.parse(sql)[1]
 
-    found = parse_where(
-        where, pinned.table.name, pinned.columns, parse=parse, timezone=services.timezone
-    )
+    zone = services.ports.settings.timezone
+    found = parse_where(where, pinned.table.name, pinned.columns, parse=parse, timezone=zone)
     _require_known(pinned, pinned.columns, found.columns.names)
     return found
 

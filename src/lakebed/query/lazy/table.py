@@ -1,13 +1,13 @@
 """A table to be read later, by any frame library: pinned now, read when rows are needed."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
 
 from lakebed.errors import MissingExtra, UsageError
 from lakebed.names import TableName
-from lakebed.ports import Predicate, Scan, Scans
+from lakebed.ports import LakePorts, Predicate, Scan
 from lakebed.query.engine import ROWS, ReadRequest, TableReader
 from lakebed.query.layouts.choosing import SourceScan
 from lakebed.query.layouts.wish import LayoutWish
@@ -23,15 +23,25 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+class ReadProtection(Protocol):
+    """Keeps snapshots from expiry while they are read."""
+
+    def protect(self, reads: Iterable[SnapshotRead]) -> SnapshotGuard:
+        """Until the guard is released."""
+        ...
+
+    def protect_until_closed(self, reads: Iterable[SnapshotRead]) -> None:
+        """Until the lake is closed."""
+        ...
+
+
 @dataclass(frozen=True)
 class LazyTableServices:
     """What lazy tables are read through."""
 
-    scans: Scans
+    ports: LakePorts
     reader: TableReader
-    protect: Callable[[Iterable[SnapshotRead]], SnapshotGuard]
-    protect_until_closed: Callable[[Iterable[SnapshotRead]], None]  # until the lake is closed
-    timezone: str  # of points and conditions without one
+    protection: ReadProtection
     layouts: LayoutPlanning | None = None  # None: tables are read themselves
 
 
@@ -140,10 +150,10 @@ class LazyTable(RowSource):
                 f"this condition cannot be translated for Spark: {where.text}",
                 next="Omit it here, and filter the DataFrame: lake.table(…).to_spark().filter(…)",
             )
-        self._services.protect_until_closed(self._selection.pinned.reads)
+        self._services.protection.protect_until_closed(self._selection.pinned.reads)
         layout = self._choose(self._scan(self.columns), self.columns, engine="spark").layout
         if layout:
-            self._services.protect_until_closed(layout.pinned.reads)
+            self._services.protection.protect_until_closed(layout.pinned.reads)
         return self._services.reader.spark_frame(
             self._selection, where.exact if where else None, layout
         )
@@ -159,7 +169,7 @@ class LazyTable(RowSource):
 
     def _scan(self, names: Sequence[str], predicate: Predicate | None = None) -> Scan:
         selection = self._selection
-        return self._services.scans.plan(
+        return self._services.ports.scans.plan(
             selection.pinned.pointer,
             snapshot=selection.snapshot,
             schema=selection.pinned.schema,
@@ -179,7 +189,7 @@ class LazyTable(RowSource):
         scan = self._scan(names, predicate)
         planned = self._choose(scan, names, predicate, limit=limit)
         if planned.layout:
-            guards.enter_context(self._services.protect(planned.layout.pinned.reads))
+            guards.enter_context(self._services.protection.protect(planned.layout.pinned.reads))
         return planned
 
     def _choose(
@@ -221,7 +231,7 @@ class LazyTable(RowSource):
     def _protected(self) -> ExitStack:
         """Keeps the snapshot from expiry, until it is closed."""
         guards = ExitStack()
-        guards.enter_context(self._services.protect(self._selection.pinned.reads))
+        guards.enter_context(self._services.protection.protect(self._selection.pinned.reads))
         return guards
 
     def __repr__(self) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from lakebed.errors import BadQuery, DamagedTable, UnknownName
 from lakebed.names import TableName
-from lakebed.ports import Catalog, Pointer, Predicate, Scan, Scans, TableMetadata
+from lakebed.ports import Catalog, LakePorts, Pointer, Predicate, Scan, TableMetadata
 from lakebed.query.layouts.wish import Wish
 from lakebed.query.parsing.parse_nodes import Json, TableRead
 from lakebed.query.parsing.query_text import deep_name, with_deep_names, with_hyphens_quoted
@@ -52,9 +52,7 @@ Parse = Callable[[str], tuple[str, Json]]  # see `QueryEngine.parse`
 class QueryContext:
     """What planning needs to know of a lake."""
 
-    catalog: Catalog
-    scans: Scans
-    timezone: str
+    ports: LakePorts
     system_tables: Mapping[tuple[str, ...], Callable[[], str]] = field(
         default_factory=dict
     )  # the SELECT behind each name
@@ -64,9 +62,14 @@ class QueryContext:
     expanding: frozenset[TableName] = frozenset()  # the views whose tables are being resolved
     wish: Wish | None = None  # of the query that reads these views
 
+    @property
+    def timezone(self) -> str:
+        """Of points and conditions without one."""
+        return self.ports.settings.timezone
+
     def metadata(self, pointers: Collection[Pointer]) -> dict[TableName, TableMetadata]:
         """What the pointers point at."""
-        return self.cache.metadata(self.catalog, pointers)
+        return self.cache.metadata(self.ports.catalog, pointers)
 
     def plan(
         self,
@@ -78,7 +81,9 @@ class QueryContext:
         columns: tuple[str, ...] | None = None,
     ) -> Scan:
         """The files of a table that may have rows for which the predicate is true."""
-        return self.cache.scan(self.scans, pointer, snapshot, schema, predicate, columns=columns)
+        return self.cache.scan(
+            self.ports.scans, pointer, snapshot, schema, predicate, columns=columns
+        )
 
 
 def plan_query(request: QueryRequest, parse: Parse, context: QueryContext) -> QueryPlan:
@@ -128,7 +133,7 @@ def _listed(
     """
     require_no_tables(name for target in targets.values() if (name := name_of(target)))
     listed = listed_tables(
-        all_names(context.catalog), context.catalog, context.metadata, columns=columns
+        all_names(context.ports.catalog), context.ports.catalog, context.metadata, columns=columns
     )
     return QueryPlan(
         sql,
@@ -144,7 +149,7 @@ def _parse(request: QueryRequest, parse: Parse, context: QueryContext) -> tuple[
     try:
         return parse(request.sql)
     except BadQuery:
-        known = all_names(context.catalog)
+        known = all_names(context.ports.catalog)
         names = {*known.pointers, *known.others}
         quoted = with_deep_names(with_hyphens_quoted(request.sql, names), names)
         if deep := deep_name(quoted):
@@ -173,7 +178,7 @@ def _targets(
         read.byte: ReadTarget(table) for read in reads if (table := _system_table(read, context))
     }
     others = [read for read in reads if read.byte not in targets]
-    known, references = _resolve(others, request, context.catalog)
+    known, references = _resolve(others, request, context.ports.catalog)
     pointers = known.tables
     metadata = context.metadata(
         {pointers[one.table] for one in references.values() if one.table in pointers}
@@ -209,7 +214,7 @@ def _view(
     inside = replace(context, expanding=context.expanding | {reference.table})
     return plan_view(
         reference.table,
-        context.catalog,
+        context.ports.catalog,
         metadata=context.metadata,
         planning=lambda sql: plan_query(QueryRequest(sql), parse, inside),
         settings=context.spark_setting,

@@ -45,13 +45,13 @@ def plan_spark_query(request: QueryRequest, context: QueryContext) -> QueryPlan:
         query = _parse(without_layout_hints(request.sql, spark=True))
     except BadPipeline as error:
         raise BadQuery(error.what, where=error.where, next=error.next) from None
-    known = CatalogNames(context.catalog.pointers())
+    known = CatalogNames(context.ports.catalog.pointers())
     try:
         references = _resolve(query.reads, known, request)
     except (
         UnknownName
     ):  # views and foreign tables are looked up only now, because that takes longer
-        known = all_names(context.catalog)
+        known = all_names(context.ports.catalog)
         references = _resolve(query.reads, known, request)
     targets = _targets(query, references, known.tables, request, context)
     layouts = SparkLayouts(request, query, targets, context)

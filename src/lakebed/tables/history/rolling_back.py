@@ -46,13 +46,13 @@ class _Attempts:
         _, pointer, metadata = services.look_up(self._table)
         plan = self._plan()
         decision = decide_rollback(metadata, plan.records.file_states)
-        with recorded_by_commit(decision, services.placement.files) as amendments:
+        with recorded_by_commit(decision, services.ports.files) as amendments:
             # Files first: while the ledger says that they are consumed, no run reads them a second
             # time.
             services.requeue(plan.files, self._moved.append)
             leases = [self._lease.require()]
             self._is_committing = True
-            services.catalog.amend(
+            services.ports.catalog.amend(
                 self._table,
                 [*plan.amendments, *amendments],
                 expected=pointer,

@@ -18,7 +18,6 @@ from lakebed.tables.arrangement import PartitionField
 from lakebed.tables.migration.batches import PlannedBatches, plan_batches
 from lakebed.tables.migration.plan import partition_change, settled_specs, wanted_partitions
 from lakebed.tables.migration.run import MigrationRun
-from lakebed.tables.migration.services import MigrationServices
 from lakebed.tables.migration.state import migration_of
 from lakebed.tables.migration.steps import (
     MigrationListener,
@@ -40,7 +39,6 @@ class Migrations:
     """The migrations of a lake's tables."""
 
     tables: TableServices
-    services: MigrationServices
 
     def plan(
         self,
@@ -75,9 +73,7 @@ class Migrations:
         table, _, metadata = self.tables.look_up(name)
         wanted = self._wanted(table, metadata, partition_by)
         began, at = time.monotonic(), datetime.now(UTC)
-        run = MigrationRun(
-            self.tables, self.services, table, wanted, wait, listener or MigrationListener()
-        )
+        run = MigrationRun(self.tables, table, wanted, wait, listener or MigrationListener())
         if self._is_done(table, metadata, wanted):
             return run.result
         try:
@@ -115,7 +111,7 @@ class Migrations:
             head = metadata.head()
             detail = {"from": str(head.id if head else None), "ref": "main"}
             event = Event("rolled_back", table, migration.snapshot, detail)
-            self.tables.catalog.amend(
+            self.tables.ports.catalog.amend(
                 table,
                 amendments,
                 expected=pointer,
@@ -132,7 +128,7 @@ class Migrations:
 
     def _disagreement(self, table: TableName, present: Sequence[str]) -> str:
         """What to edit so that the next run does not change the partitioning again."""
-        for one in self.services.declared(table):
+        for one in self.tables.declarations.partitions_of(table):
             if sorted(map(str, one.partition_by)) != sorted(present):
                 return (
                     f"{one.where} declares partition_by: [{', '.join(map(str, one.partition_by))}]:"
@@ -146,8 +142,8 @@ class Migrations:
         metadata: TableMetadata,
         partition_by: Sequence[PartitionField] | None,
     ) -> tuple[PartitionField, ...]:
-        declared = self.services.declared(table)
-        batches = known_batches(self.tables.placement.files, metadata)
+        declared = self.tables.declarations.partitions_of(table)
+        batches = known_batches(self.tables.ports.files, metadata)
         return wanted_partitions(table, metadata, partition_by, declared, batches)
 
     @contextmanager
@@ -157,7 +153,7 @@ class Migrations:
         """The batches of the files that the table has now, and that are partitioned otherwise."""
         _, pointer, metadata = self.tables.look_up(table)
         head = metadata.head()
-        files = self.services.reach.files(pointer, snapshots=[head.id]) if head else ()
+        files = self.tables.ports.reach.files(pointer, snapshots=[head.id]) if head else ()
         with plan_batches(
             files,
             settled=settled_specs(metadata, wanted),
@@ -170,7 +166,7 @@ class Migrations:
         self, result: MigrationResult, state: str, at: datetime, began: float, *, message: str
     ) -> None:
         counts = {"batches": result.batches, "files": result.files, "rows": result.sum.rows}
-        self.services.log.write(
+        self.tables.ports.care_log.write(
             CareEntry(
                 "migrate",
                 str(result.table),

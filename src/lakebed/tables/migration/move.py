@@ -24,7 +24,6 @@ from lakebed.ports import (
 )
 from lakebed.tables.migration.batches import MigrationBatch
 from lakebed.tables.migration.checksum import RowSum, read_row_sum, row_sum_query
-from lakebed.tables.migration.services import MigrationServices
 from lakebed.tables.migration.state import MIGRATION, TableMigration
 from lakebed.tables.migration.steps import MovedRows
 from lakebed.tables.publishing.lease import HeldLease
@@ -42,7 +41,6 @@ class Mover:
     table: TableName
     migration: TableMigration
     tables: TableServices
-    services: MigrationServices
     compute: Compute
 
     def move(self, batch: MigrationBatch, files: Collection[str], held: HeldLease) -> MovedRows:
@@ -65,7 +63,7 @@ class Mover:
 
         def attempt() -> int | None:
             pointer, _ = self._present()
-            picked = self.services.snapshots.of_files(pointer, files)
+            picked = self.tables.ports.snapshots.of_files(pointer, files)
             if picked is None:
                 return None
             amendments = (picked, SetRef(self.migration.branch, picked.snapshot))
@@ -106,7 +104,7 @@ class Mover:
 
         def attempt() -> MovedRows:
             pointer, _ = self._present()
-            made = self.services.snapshots.replacing(
+            made = self.tables.ports.snapshots.replacing(
                 pointer, picked=picked, by=written, summary=summary
             )
             amendments = (
@@ -128,7 +126,7 @@ class Mover:
         held: HeldLease,
         records: ChangeRecords = ChangeRecords(),  # noqa: B008 - frozen
     ) -> None:
-        self.tables.catalog.amend(
+        self.tables.ports.catalog.amend(
             self.table, amendments, expected=pointer, leases=[held.require()], records=records
         )
 

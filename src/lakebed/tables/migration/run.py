@@ -23,7 +23,6 @@ from lakebed.tables.migration.batches import PlannedBatches
 from lakebed.tables.migration.compare_all import compare_all
 from lakebed.tables.migration.move import Mover
 from lakebed.tables.migration.plan import partition_change, settled_specs
-from lakebed.tables.migration.services import MigrationServices
 from lakebed.tables.migration.state import (
     FANOUT,
     MIGRATION,
@@ -51,7 +50,6 @@ class MigrationRun:
     """Carries out the steps of one migration, and adds up what they did."""
 
     tables: TableServices
-    services: MigrationServices
     table: TableName
     wanted: tuple[PartitionField, ...]
     wait: float
@@ -109,7 +107,7 @@ class MigrationRun:
         return Executor(self._perform, _record, listener=self.listener)
 
     def _perform(self, step: MigrationStep) -> MovedRows:
-        with self.services.watch(self.listener.on_progress):
+        with self.tables.ports.sessions.watch(self.listener.on_progress):
             match step:
                 case ChangePartitioning():
                     with changing(self.tables, self.table, wait=self.wait) as held:
@@ -135,7 +133,7 @@ class MigrationRun:
             self._amend(held, SetSpec(before.spec), SetProperties(former))
             raise
         detail = {"statement": f"partition by {', '.join(step.migration.to)}"}
-        self.tables.events.append(Event("altered", self.table, detail=detail))
+        self.tables.ports.events.append(Event("altered", self.table, detail=detail))
         return MovedRows()
 
     def _move(self, step: MoveBatch, held: HeldLease) -> MovedRows:
@@ -168,18 +166,18 @@ class MigrationRun:
 
     @property
     def _mover(self) -> Mover:
-        return Mover(self.table, self._begun, self.tables, self.services, self._spark)
+        return Mover(self.table, self._begun, self.tables, self._spark)
 
     @property
     def _spark(self) -> Compute:
         if self._compute is None:
-            self._compute = self.tables.compute(self._begun.id)
+            self._compute = self.tables.ports.sessions.open(self._begun.id)
         return self._compute
 
     def _amend(self, held: HeldLease, *amendments: Amendment) -> None:
         def attempt() -> None:
             _, pointer, _ = self.tables.look_up(self.table)
-            self.tables.catalog.amend(
+            self.tables.ports.catalog.amend(
                 self.table, amendments, expected=pointer, leases=[held.require()]
             )
 

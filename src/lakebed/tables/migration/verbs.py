@@ -70,7 +70,7 @@ class TableMigrations:
     def _migrations(self) -> "Migrations":
         from lakebed.tables.migration.migrations import Migrations
 
-        return Migrations(self._services, self._services.migration())
+        return Migrations(self._services)
 
 
 def _fields(given: str | Sequence[str] | None) -> "tuple[PartitionField, ...] | None":

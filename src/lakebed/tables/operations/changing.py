@@ -18,7 +18,8 @@ def changing(
     unsettled is settled.
     """
     services.placement.require_relocated(table)
+    ports = services.ports
     with services.lease(table, wait=wait) as held:
-        settle_publications(services.catalog)
-        settle_alters(services.catalog, services.records, services.leases, table=table)
+        settle_publications(ports.catalog)
+        settle_alters(ports.catalog, ports.records, ports.leases, table=table)
         yield held

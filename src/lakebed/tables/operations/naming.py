@@ -25,7 +25,7 @@ def shown_name(name: str | TableName) -> TableName:
 def require_free_name(name: str | TableName, placement: TablePlacement) -> TableName:
     """A full name that no table or view has, not even in another case."""
     table = full_name(name)
-    existing = placement.catalog.pointers()
+    existing = placement.ports.catalog.pointers()
     if table in existing:
         raise NameTaken(f"there is already a table {table}.", next="Choose another name.")
     require_no_collision(table, existing)

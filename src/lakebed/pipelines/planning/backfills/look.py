@@ -102,9 +102,9 @@ def look_at_backfill(
     Raises `UsageError` if the pipeline or the range is not one to backfill. Reads no rows.
     """
     require_backfill(spec)
-    catalog = services.placement.catalog
+    catalog = services.ports.catalog
     metadata = catalog.metadata(catalog.pointers([spec.table]).values()).get(spec.table)
-    known, zone = _types(spec, metadata), ZoneInfo(services.placement.settings.timezone)
+    known, zone = _types(spec, metadata), ZoneInfo(services.ports.settings.timezone)
     column = batch_column(spec.config, known, where=spec.file)
     kind = _kind(column, known, spec, options)
     try:
@@ -186,7 +186,7 @@ def _done(
     """
     if metadata is None:
         return frozenset()
-    states = known_batches(services.placement.files, metadata).batches
+    states = known_batches(services.ports.files, metadata).batches
     there = {label: state.snapshot for label, state in states.items()}
     return frozenset(_published(request, spec, services, there))
 
@@ -194,7 +194,7 @@ def _done(
 def _published(
     request: str, spec: PipelineSpec, services: RunServices, there: Mapping[str, int | None]
 ) -> Iterator[str]:
-    for record in services.records.runs(table=spec.table, limit=_LOOKED_AT):
+    for record in services.ports.records.runs(table=spec.table, limit=_LOOKED_AT):
         if record.given != request:
             continue
         if record.state == "success":

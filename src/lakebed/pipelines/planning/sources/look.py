@@ -53,7 +53,7 @@ def look_at_source(
     """List the source, and decide. `BadFiles` if nothing matches: a folder that is not there must
     not empty a table.
     """
-    source, files = spec.batches, services.placement.files
+    source, files = spec.batches, services.ports.files
     if source is None:
         raise UsageError("it has no source.", where=str(spec.table))
     pointer, metadata = _table(spec.table, services)
@@ -75,12 +75,12 @@ def look_at_source(
             force=options.request.force or options.request.full_refresh,
             gaps=missing if options.request.repair_gaps else (),
         )
-        at_once = files_at_once(services.placement.settings.spark.memory_bytes)
+        at_once = files_at_once(services.ports.settings.spark.memory_bytes)
         yield SourceLook(source, found, states, decision, metadata, at_once, gaps)
 
 
 def _table(table: TableName, services: RunServices) -> tuple[Pointer | None, TableMetadata | None]:
-    catalog = services.placement.catalog
+    catalog = services.ports.catalog
     pointer = catalog.pointers([table]).get(table)
     return pointer, catalog.metadata([pointer]).get(table) if pointer else None
 
@@ -93,12 +93,11 @@ def _gaps(
     *,
     ref: str,
 ) -> tuple[Gap, ...]:
-    if pointer is None or metadata is None or services.scans is None:
+    if pointer is None or metadata is None:
         return ()
     head = metadata.head(ref)
-    return table_gaps(
-        services.scans, services.records, pointer, metadata, states, at=head.id if head else None
-    )
+    at = head.id if head else None
+    return table_gaps(services.ports, pointer, metadata, states, at=at)
 
 
 def _require_others_files(source: BatchSource, lake: str | None) -> None:

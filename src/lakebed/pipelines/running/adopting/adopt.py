@@ -39,15 +39,15 @@ def plan_folder(
 def _looked_at(
     services: RunServices, folder: str | Path, table: TableName, *, rewrite: bool
 ) -> Iterator[FoundFolder]:
-    placement = services.placement
-    pointers = placement.catalog.pointers()
+    ports = services.ports
+    pointers = ports.catalog.pointers()
     if table in pointers:
         raise already_there(table)
-    placement.require_no_view(table)
+    services.placement.require_no_view(table)
     address = folder_address(folder)
     places = [table_folder(pointer.location) for pointer in pointers.values()]
-    require_adoptable(address, placement.root, places, rewrite=rewrite)
-    store, path = store_of(address, placement.root)
+    require_adoptable(address, ports.root, places, rewrite=rewrite)
+    store, path = store_of(address, ports.root)
     files, root = services.source_store(store)
     with look_at(files, root, path, table=table, folder=address, rewrite=rewrite) as found:
         yield found

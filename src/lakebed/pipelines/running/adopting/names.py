@@ -9,7 +9,7 @@ from lakebed.work import retry
 
 def restore_names(table: TableName, services: RunServices, *, lease: Lease) -> None:
     """After an ALTER TABLE by Spark, which rewrites the mapping of names."""
-    catalog = services.placement.catalog
+    catalog = services.ports.catalog
 
     def attempt() -> None:
         seen = catalog.pointers([table])

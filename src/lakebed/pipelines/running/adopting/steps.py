@@ -32,10 +32,10 @@ def take_files(run: ActiveRun) -> None:
 
     `gc.enabled` keeps other tools from removing them with old snapshots.
     """
-    found, progress, catalog = _folder(run), run.progress, run.services.placement.catalog
+    found, progress, catalog = _folder(run), run.progress, run.services.ports.catalog
     pointer = catalog.pointers([run.physical_table])[run.physical_table]
     summary = {RUN_ID: run.run_id}
-    added = run.services.snapshots().adding(pointer, found.added(), summary=summary)
+    added = run.services.ports.snapshots.adding(pointer, found.added(), summary=summary)
     owner = SetProperties({ADOPTED_FROM: found.adoption.folder, "gc.enabled": "false"})
     catalog.amend(
         run.physical_table, [*added, owner], expected=pointer, leases=[run.held.require()]

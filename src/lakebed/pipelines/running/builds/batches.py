@@ -86,7 +86,7 @@ def run_batches(build: Build, run: ActiveRun, look: SourceLook | BackfillLook) -
         unchanged=look.decision.unchanged,
         source_bytes=None if isinstance(look, BackfillLook) else look.found.bytes,
         seconds=time.monotonic() - began,
-        now=services.now(),
+        now=services.ports.now(),
         head=_head(run),
         failed=batches.failed,
         layouts=layouts,
@@ -95,8 +95,8 @@ def run_batches(build: Build, run: ActiveRun, look: SourceLook | BackfillLook) -
     for name, value in record.metrics.items():
         run.log.info("metric %s = %s", name, value)
     with suppress(LakebedError):  # it stays recorded as running, and the next run closes it
-        services.records.write(record)
-        services.records.unpin([record.run_id])
+        services.ports.records.write(record)
+        services.ports.records.unpin([record.run_id])
 
 
 def _publish_all(batches: _Batches) -> None:
@@ -126,8 +126,7 @@ def _tidied_up(run: ActiveRun) -> LayoutsAfter:
     tidy_up(run)
     notes = tuple(filter(None, (run.plan.reason, *run.progress.notes)))
     with suppress(LakebedError):
-        layouts = run.services.layouts
-        return LayoutsAfter(notes, layouts().bytes_of(run.table) if layouts else 0)
+        return LayoutsAfter(notes, run.services.layouts.bytes_of(run.table))
     return LayoutsAfter(notes)
 
 
@@ -166,7 +165,7 @@ def _head(run: ActiveRun) -> dict[str, str]:
 
 
 def _present(run: ActiveRun) -> TableMetadata | None:
-    catalog = run.services.placement.catalog
+    catalog = run.services.ports.catalog
     return catalog.metadata(catalog.pointers([run.table]).values()).get(run.table)
 
 
@@ -216,7 +215,7 @@ def _attempt(batches: _Batches, due: DueBatch, line: BatchRun) -> LakebedError |
     batches.record = replace(batches.record, state="running", ended_at=None, error={})
     with suppress(LakebedError):  # what is left is removed by the next run
         _remove_branch(run)
-        build.services.records.write(batches.record)
+        build.services.ports.records.write(batches.record)
     return failure.error
 
 
@@ -224,5 +223,5 @@ def _remove_branch(run: ActiveRun) -> None:
     """The next batch opens a branch of the same name."""
     metadata, name = _present(run), run.context.pins.branch
     if metadata and name in metadata.refs:
-        catalog = run.services.placement.catalog
+        catalog = run.services.ports.catalog
         amend(catalog, run.table, [RemoveRef(name)], leases=[run.held.require()])

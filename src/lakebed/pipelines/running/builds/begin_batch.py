@@ -56,7 +56,7 @@ def begin_batches(
             options.request.vars,
         )
         plan = plan_from_look(spec, look, services, run_id=run_id)
-        log = logger_of(run_id, services.log(run_id))
+        log = logger_of(run_id, services.engines.log(run_id))
         now = record.started_at
         run = open_run(services, options, context, plan, held, record, timestamp=now, log=log)
         run.resources.push(opening.pop_all())
@@ -88,10 +88,10 @@ def begin_batch(
     if not record.batches:
         check_queries(context)
     inputs = tuple(context.pins.inputs.values())
-    services.records.pin(record.run_id, inputs)
+    services.ports.records.pin(record.run_id, inputs)
     record = replace(record, base=context.target.base(options.ref), inputs=inputs)
     plan = plan_run(spec, context.pins, context.target)
     if isinstance(batch, SourceBatch) and batch.files and not careful and can_be_taken_back(plan):
         plan = replace(plan, otherwise=(CheckFirst(spec.table),))
-    now, log = services.now(), logger_of(record.run_id, services.log(record.run_id))
+    now, log = services.ports.now(), logger_of(record.run_id, services.engines.log(record.run_id))
     return open_run(services, options, context, plan, run.held, record, timestamp=now, log=log)

@@ -25,20 +25,20 @@ class Build:
     def interrupt(self) -> None:
         """Ask active runs to end, and cancel what they compute."""
         self.options.stop.set()
-        self.services.cancel()
+        self.services.ports.sessions.cancel()
 
 
 def hold_table(build: Build, table: TableName, run_id: str) -> AbstractContextManager[HeldLease]:
     """The lease under which a run works."""
     services, options = build.services, build.options
-    limit = services.placement.settings.lease.limit_seconds
+    limit = services.ports.settings.lease.limit_seconds
     waiting = LeaseWait(
         options.request.wait, options.stop, partial(options.listener.on_wait, table)
     )
     return hold_lease(
-        services.leases,
+        services.ports.leases,
         str(table),
-        holder=run_holder(run_id, services.holder),
+        holder=run_holder(run_id, services.ports.holder),
         limit=limit,
         wait=waiting,
     )

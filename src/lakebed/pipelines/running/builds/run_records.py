@@ -18,7 +18,7 @@ def record_begun(build: Build, spec: PipelineSpec, *, run_id: str, attempt: int)
         build.options.invocation,
         spec.table,
         "running",
-        build.services.now(),
+        build.services.ports.now(),
         attempt,
         strategy="backfill" if build.options.request.is_backfill else spec.strategy_name,
         release=spec.digest,
@@ -26,13 +26,13 @@ def record_begun(build: Build, spec: PipelineSpec, *, run_id: str, attempt: int)
         ref=build.options.ref,
         asked_at=build.options.started_at,
     )
-    build.services.records.write(record)
+    build.services.ports.records.write(record)
     return record
 
 
 def record_skipped(build: Build, table: TableName, why: str) -> RunRecord:
     """The record of a run that was not started."""
-    now, spec = build.services.now(), build.specs[table]
+    now, spec = build.services.ports.now(), build.specs[table]
     record = RunRecord(
         new_run_id(),
         build.options.invocation,
@@ -45,7 +45,7 @@ def record_skipped(build: Build, table: TableName, why: str) -> RunRecord:
         message=why,
     )
     with suppress(LakebedError):
-        build.services.records.write(record)
+        build.services.ports.records.write(record)
     return record
 
 
@@ -55,7 +55,7 @@ def record_not_begun(
     """The record of a run that could not start: its table was in use, its files were wrong, the
     database did not answer, or Lakebed itself failed.
     """
-    now = build.services.now()
+    now = build.services.ports.now()
     record = RunRecord(
         run_id,
         build.options.invocation,
@@ -69,7 +69,7 @@ def record_not_begun(
         version=spec.version,
         error=error.as_dict(),
     )
-    records = build.services.records
+    records = build.services.ports.records
     with suppress(LakebedError):
         if build.options.stop.is_set() and records.run(run_id) is None:
             return record  # a run interrupted while it waits for its table leaves nothing behind
@@ -88,5 +88,5 @@ def with_set_aside(build: Build, record: RunRecord, attempts: Iterable[RunRecord
         return record
     told_all = replace(record, set_aside=aside)
     with suppress(LakebedError):
-        build.services.records.write(told_all)
+        build.services.ports.records.write(told_all)
     return told_all

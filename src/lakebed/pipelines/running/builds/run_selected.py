@@ -84,14 +84,14 @@ def retry_last(
     except for those that are given.
     """
     # a run that a crash left half published may have succeeded
-    settle_publications(services.placement.catalog)
+    settle_publications(services.ports.catalog)
     last = _last_of_a_build(services)
     if last is None:
         raise UsageError(
             "nothing has run yet, so there is nothing to retry.", next="Run something: lakebed run"
         )
-    before = read_request(services.placement.files, last.invocation)
-    tables = _unsuccessful(services.records.runs(invocation=last.invocation, limit=_ALL))
+    before = read_request(services.ports.files, last.invocation)
+    tables = _unsuccessful(services.ports.records.runs(invocation=last.invocation, limit=_ALL))
     request = before.replace(
         select=tuple(map(str, tables)),
         exclude=(),
@@ -116,7 +116,7 @@ def _unsuccessful(runs: Sequence[RunRecord]) -> list[TableName]:
 def _last_of_a_build(services: RunServices) -> RunRecord | None:
     """The newest record of a pipeline's run. Manual changes are not builds."""
     for limit in (20, _ALL):
-        for record in services.records.runs(limit=limit):
+        for record in services.ports.records.runs(limit=limit):
             if record.strategy != BY_HAND:
                 return record
     return None

@@ -46,7 +46,7 @@ def _first_taken(
     there.
     """
     told = (
-        {row.archived: row for row in run.services.records.consumed(zone)}
+        {row.archived: row for row in run.services.ports.records.consumed(zone)}
         if any(map(is_archived, files))
         else {}
     )
@@ -71,9 +71,9 @@ def archive_zones(zones: Iterable[ZoneName], specs: Specs, services: RunServices
     """Move files that every declared reader has taken to `_processed/`; returns how many. Can be
     repeated at any time.
     """
-    files = services.placement.files
+    files = services.ports.files
     return sum(
-        record_moves(archive_files(files, moves), services.records)
+        record_moves(archive_files(files, moves), services.ports.records)
         for _, moves in _due_moves(zones, specs, services)
     )
 
@@ -88,9 +88,9 @@ def zones_to_archive(
 def _due_moves(
     zones: Iterable[ZoneName], specs: Specs, services: RunServices
 ) -> Iterator[tuple[ZoneName, Sequence[Move]]]:
-    everyone, files = drafts_and_releases(specs, services), services.placement.files
+    everyone, files = drafts_and_releases(specs, services), services.ports.files
     for zone in zones:
         present = list_zone(files, zone)
         readers = [(reader.table, reader.pattern) for reader in readers_among(everyone, zone)]
-        known = known_files(zone, present, files, services.records)
+        known = known_files(zone, present, files, services.ports.records)
         yield zone, plan_archive(present, known, readers)

@@ -21,7 +21,7 @@ def open_branch(run: ActiveRun, at: int | None) -> None:
 
 def _branch_off(run: ActiveRun, at: int) -> None:
     """One commit to the catalog, which needs no Spark."""
-    catalog = run.services.placement.catalog
+    catalog = run.services.ports.catalog
     pointer = catalog.pointers([run.table]).get(run.table)
     if pointer is None:
         raise TableDropped(str(run.table))

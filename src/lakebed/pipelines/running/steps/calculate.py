@@ -65,16 +65,13 @@ def _remembered(run: ActiveRun, key: ZoneKey, files: Sequence[FileInfo]) -> Reme
     """What is known about the zone's columns; if nothing is, what all waiting files show, including
     those of later runs.
     """
-    remembered, pin, placement = (
-        recall(run, key),
-        run.context.pins.landing.get(key),
-        run.services.placement,
-    )
+    remembered, pin = recall(run, key), run.context.pins.landing.get(key)
     if remembered.types or not pin or not pin.others:
         return remembered
-    spec, waiting = read_zone_spec(run.services.placement.files, key[0]), (*files, *pin.others)
+    ports, waiting = run.services.ports, (*files, *pin.others)
+    spec = read_zone_spec(ports.files, key[0])
     shown = infer_zone_types(
-        run.compute.landing, placement.files, key[0], waiting, spec, address=placement.root.at
+        run.compute.landing, ports.files, key[0], waiting, spec, address=ports.root.at
     )
     return replace(remembered, types=shown)
 
@@ -87,15 +84,15 @@ def _opened(
     *,
     keep: bool,
 ) -> ZoneRows:
-    placement, zone = run.services.placement, key[0]
-    spec = read_zone_spec(run.services.placement.files, zone)
+    ports, zone = run.services.ports, key[0]
+    spec = read_zone_spec(ports.files, zone)
     return open_zone(
         run.compute.landing,
-        placement.files,
+        ports.files,
         zone,
         files,
         spec,
-        address=placement.root.at,
+        address=ports.root.at,
         run_id=run.run_id,
         keep=keep,
         remembered=remembered,
@@ -113,8 +110,8 @@ def _without_rows(run: ActiveRun, step: OpenZone) -> Frame:
             (), [Field(name, str(type_)) for name, type_ in remembered.items()]
         )
     files, spec = (
-        run.services.placement.files,
-        read_zone_spec(run.services.placement.files, step.zone),
+        run.services.ports.files,
+        read_zone_spec(run.services.ports.files, step.zone),
     )
     present = freeze(files, step.zone, spec, pattern=step.pattern).files
     known = [
@@ -173,7 +170,7 @@ def at_source(compiled: CompiledQuery | None, ask: Callable[[], Any]) -> Any:
 
 def _from_code(run: ActiveRun) -> Frame:
     spec = run.spec
-    bench = run.services.workbench() if works_with_duckdb(spec.style, spec.source) else None
+    bench = run.services.engines.workbench() if works_with_duckdb(spec.style, spec.source) else None
     if bench:
         run.resources.callback(bench.close)
     context = _context(run, bench)
@@ -247,8 +244,10 @@ def _zones(run: ActiveRun, bench: LocalSession | None) -> Callable[..., Any]:
         landed = run.read[zone.zone, zone.pattern]
         if bench is None:
             return landed.frame
-        folder = run.services.scratch(run.run_id) / run.context.view(zone.zone, zone.pattern)
-        path = link_files(run.services.placement.files, landed.files, folder)
+        folder = run.services.engines.scratch(run.run_id) / run.context.view(
+            zone.zone, zone.pattern
+        )
+        path = link_files(run.services.ports.files, landed.files, folder)
         if not reads_files_itself(run.spec.style, run.spec.source):
             bench.rows(path, run.compute.arrow(landed.frame))
         return path
@@ -259,8 +258,7 @@ def _zones(run: ActiveRun, bench: LocalSession | None) -> Callable[..., Any]:
 def _files(run: ActiveRun, name: str, pattern: str | None) -> list[str]:
     zone = _asked(run, name, pattern)
     return [
-        run.services.placement.root.at(file.path)
-        for file in run.read[zone.zone, zone.pattern].files
+        run.services.ports.root.at(file.path) for file in run.read[zone.zone, zone.pattern].files
     ]
 
 

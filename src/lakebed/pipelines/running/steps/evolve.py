@@ -175,13 +175,13 @@ def prepare_schema(run: ActiveRun, policy: SchemaPolicy) -> None:
         [field.name for field in (*present, *progress.schema_change.add)]
     )
     divided = (
-        progress.schema_change.at_publishing and not run.services.placement.catalog.atomic
+        progress.schema_change.at_publishing and not run.services.ports.catalog.atomic
     )  # such a publication may be taken back
     if progress.schema_change.before_gates or divided:
         progress.record = replace(
             progress.record, schema=target.metadata.schema, touched=progress.schema_change.touched
         )
-        run.services.records.write(progress.record)
+        run.services.ports.records.write(progress.record)
     for statement in alter_statements(run.table, progress.schema_change):
         run.compute.execute(statement)
     if target.metadata.adopted_from:

@@ -24,7 +24,7 @@ def take_care(run: ActiveRun) -> None:
     is repeated by the next care.
     """
     published = any(batch.state == "success" for batch in run.progress.record.batches)
-    if run.services.care is None or not published:
+    if not published:
         return
     for entry in run.services.care(run.table, run.held):
         run.log.info("care: %s of %s: %s", entry.action, entry.subject, entry.state)
@@ -34,12 +34,10 @@ def layout_notes(
     services: RunServices, table: TableName, spec: PipelineSpec | None, log: logging.Logger
 ) -> list[str]:
     """Make what a pipeline declares, build what is stale, and say what went wrong."""
-    if services.layouts is None:
-        return []
     declared = declared_layouts(spec) if spec and spec.kind != "hand" else None
     rows = services.builds_layouts
     try:
-        done = services.layouts().bring_up(table, declared, rows=rows)
+        done = services.layouts.bring_up(table, declared, rows=rows)
     except Exception as error:  # of an engine, too: the run has succeeded
         what = what_failed(error)
         log.warning("layouts: %s", what)

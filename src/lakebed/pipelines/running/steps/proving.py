@@ -19,5 +19,5 @@ def prove_files(run: ActiveRun) -> None:
 def check_first(run: ActiveRun) -> None:
     """Take back what was written; the files will be checked before their rows are used."""
     take_back(run.progress.record, run.services, lease=run.held.require())
-    run.services.records.write(run.progress.begun)
+    run.services.ports.records.write(run.progress.begun)
     run.progress.start_over()

@@ -44,12 +44,12 @@ def rebase(run: ActiveRun) -> None:
 
 
 def _rebase(run: ActiveRun) -> None:
-    catalog, made = run.services.placement.catalog, run.made
+    catalog, made = run.services.ports.catalog, run.made
     pointer = catalog.pointers([run.table]).get(run.table)
     if pointer is None or made is None or not may_rebase(run):
         raise Diverged(str(run.table), run.options.ref, run.branch)
     onto = catalog.metadata([pointer])[run.table].head(MAIN)
-    fresh = run.services.snapshots().appending(pointer, made=made.id)
+    fresh = run.services.ports.snapshots.appending(pointer, made=made.id)
     amendments = (fresh, SetRef(run.branch, fresh.snapshot), RemoveSnapshots((made.id,)))
     catalog.amend(run.table, amendments, expected=pointer, leases=[run.held.require()])
     run.progress.rebased_on = onto.id if onto else None

@@ -88,14 +88,14 @@ def _name_part(run: ActiveRun, step: Replay, *, all_columns: bool) -> None:
 def _part(
     run: ActiveRun, key: ZoneKey, files: list[FileInfo], *, all_columns: bool
 ) -> Frame | None:
-    checked, address = run.progress.landed[key].checked, run.services.placement.root.at
+    checked, address = run.progress.landed[key].checked, run.services.ports.root.at
     if checked is None:
         return None
     return frame_of_some(
         run.compute.landing,
         checked,
         files,
-        read_zone_spec(run.services.placement.files, key[0]),
+        read_zone_spec(run.services.ports.files, key[0]),
         address,
         all_columns=all_columns,
     )
@@ -128,7 +128,7 @@ def _follow_columns(run: ActiveRun, step: Replay) -> None:
 
 def _creation(run: ActiveRun, step: Replay, own: list[Field]) -> str:
     placement = run.services.placement
-    placement.catalog.create_namespace(step.table.namespace, step.table.layer)
+    placement.ports.catalog.create_namespace(step.table.namespace, step.table.layer)
     columns = ", ".join(
         f"{spark_identifier(field.name)} {field.type}"
         for field in (*map(as_stored, run.progress.fields), *own)
@@ -187,7 +187,7 @@ def _merge(run: ActiveRun, step: Replay) -> None:
     ):
         merge(run, step.table.spark, repeats=repeats, present=progress.replay_fields)
     progress.replayed = True
-    run.services.placement.catalog.purge(run.stage)
+    run.services.ports.catalog.purge(run.stage)
 
 
 def _conclude(run: ActiveRun, step: Replay) -> None:

@@ -62,7 +62,7 @@ def compute_stage(run: ActiveRun) -> None:
 def create_stage(run: ActiveRun, frame: Frame) -> None:
     """Create the hidden table with the rows of a frame."""
     placement = run.services.placement
-    placement.catalog.create_namespace(run.table.namespace, run.table.layer)
+    placement.ports.catalog.create_namespace(run.table.namespace, run.table.layer)
     key = integer_key(run.spec.strategy, run.progress.fields)
     run.compute.create_table(
         frame,

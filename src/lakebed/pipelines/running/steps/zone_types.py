@@ -34,7 +34,7 @@ def recall(run: ActiveRun, key: ZoneKey) -> RememberedTypes:
     A full refresh that may replace all columns (on_schema_change: sync) starts over. For code that
     reads the files itself nothing is remembered.
     """
-    stored = run.services.records.zone_types(key[0]).get(key[1] or "", {})
+    stored = run.services.ports.records.zone_types(key[0]).get(key[1] or "", {})
     run.progress.zone_types[key] = stored
     if run.spec.kind == "python" and reads_files_itself(run.spec.style, run.spec.source):
         return NOTHING_REMEMBERED
@@ -187,7 +187,7 @@ def _wanted(
         for spec in run.context.specs.values()
         if zone in spec.zone_names and spec.table != run.table
     ]
-    catalog = run.services.placement.catalog
+    catalog = run.services.ports.catalog
     tables = (
         catalog.metadata(catalog.pointers([spec.table for spec in others]).values())
         if others

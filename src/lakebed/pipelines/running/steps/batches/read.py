@@ -48,7 +48,7 @@ def _in_parts(run: ActiveRun, batch: SourceBatch) -> Frame | None:
         found = _stage(run, batch, NOTHING_KNOWN)
     except _OtherTypes:
         run.log.info("parts of batch %s differ in types: all are looked at first", batch.label)
-        run.services.placement.catalog.purge(run.stage)
+        run.services.ports.catalog.purge(run.stage)
         found = _stage(run, batch, _types_of_all(run, batch))
     return run.compute.query(f"SELECT * FROM {run.stage.spark}") if found else None
 

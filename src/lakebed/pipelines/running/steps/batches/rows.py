@@ -37,7 +37,7 @@ def open_files(
     if source is None:
         return None
     files, root = run.services.source_store(source.pattern.store)
-    own = run.services.placement
+    own = run.services.ports
     progress.read = landed = open_source(
         run.compute.landing,
         files,

@@ -20,7 +20,7 @@ def one_file_at_a_time(table: TableName) -> str:
 
 def record_batch(run: ActiveRun, batch: SourceBatch | Chunk) -> None:
     """Let the next commit say which batch it writes, and from which files."""
-    files = run.services.placement.files
+    files = run.services.ports.files
     folder = sidecar_folder(files, run.table, run.metadata(run.physical_table).location)
     listed = write_file_list(files, folder, batch.files) if batch.files else ""
     columns = "\n".join(f"{field.name} {field.type}" for field in run.progress.fields)

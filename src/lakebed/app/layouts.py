@@ -34,9 +34,9 @@ class LakeLayouts(Layouts):
         queries = self._queries()
         engines = queries.engines
         return AdviceServices(
-            queries.context,
-            lambda: logged_queries(queries.log.entries(), engines.duckdb.parse),
-            engines.frames,
-            self._overview.declared().get,
-            str(queries.log.folder),
+            context=queries.context,
+            queries=logged_queries(queries.log.entries(), engines.duckdb.parse),
+            reader=engines.frames,
+            declared=self._overview.declared(),
+            folder=str(queries.log.folder),
         )
