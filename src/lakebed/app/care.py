@@ -20,7 +20,7 @@ from lakebed.pipelines.definition.load import list_folders
 from lakebed.pipelines.releases import fetch_content, reap_releases
 from lakebed.pipelines.running.heal import heal
 from lakebed.ports import Files, LakePorts, Lease
-from lakebed.settings import DATA, IN_BUCKET, Root, TableCare, logs_folder, staging_place
+from lakebed.settings import DATA, IN_BUCKET, Root, Settings, TableCare, logs_folder, staging_place
 from lakebed.tables.ownership import OwnedFiles, Ownership
 
 CONFIG = "config.yaml"
@@ -31,12 +31,13 @@ def care_services(
 ) -> CareServices:
     """What one care of this lake works with."""
     ports = runs.ports
+    owned = partial(_owned, settings=ports.settings, ownership=ownership)
     return CareServices(
         ports=ports,
         observer=LakeObserver(ports),
         rooms=LakeRooms(runs),
-        logs=_owned(_log_places(ports, environment), ports, ownership),
-        staging=_owned(_staging_places(ports, environment), ports, ownership),
+        logs=owned(_log_places(ports, environment)),
+        staging=owned(_staging_places(ports, environment)),
     )
 
 
@@ -121,14 +122,14 @@ def _reap(ports: LakePorts, now: datetime, *, dry_run: bool) -> Reaping:
     )
 
 
-def _owned(places: Iterable[str], ports: LakePorts, ownership: Ownership) -> dict[str, Files]:
+def _owned(places: Iterable[str], *, settings: Settings, ownership: Ownership) -> dict[str, Files]:
     """The files of these places, removed only while the lake is the database's: a copy of it may
     mean the same places.
     """
     roots = {place: Root(place if "://" in place else f"file://{place}") for place in places}
     return {
-        place: OwnedFiles(open_files(at, ports.settings.files), ownership)
-        for place, at in roots.items()
+        place: OwnedFiles(open_files(root, settings.files), ownership)
+        for place, root in roots.items()
     }
 
 
