@@ -213,7 +213,16 @@ def test_a_run_as_json_has_all_facts(lake: Path) -> None:
         4.06,
         {"table": "shop.bronze.orders", "snapshot": "77"},
     )
-    assert told("runs", "show", "last")["run_id"] == SKIPPED.run_id
+
+
+def test_the_last_run_is_the_first_that_failed_in_the_newest_build(lake: Path) -> None:
+    assert told("runs", "show", "last")["run_id"] == FAILED.run_id
+    with open_lake(lake) as opened:
+        later = replace(
+            SKIPPED, run_id="5" * 32, invocation="f" * 32, started_at=BEGAN + timedelta(hours=1)
+        )
+        opened.stores.records.write(later)
+    assert told("runs", "show", "last")["run_id"] == later.run_id
 
 
 @pytest.mark.parametrize(
@@ -312,6 +321,19 @@ def test_a_retry_keeps_every_option_of_the_build(
     failed = ("shop.gold.total", "shop.silver.orders")
     assert kept == request_.replace(select=failed, exclude=())
     assert changed == kept.replace(threads=2, wait=1)
+
+
+def test_a_retry_of_a_build_that_has_succeeded_runs_nothing(
+    lake: Path, retried: list[RunRequest]
+) -> None:
+    with open_lake(lake) as opened:
+        for record in (FAILED, SKIPPED):
+            opened.stores.records.write(
+                replace(record, run_id=f"5{record.run_id[1:]}", state="success")
+            )
+    retry = lakebed("retry")
+    assert (retry.exit_code, retry.stdout.strip()) == (0, "Everything in the last build succeeded.")
+    assert retried == []
 
 
 def test_a_retry_reads_what_an_earlier_version_has_stored(

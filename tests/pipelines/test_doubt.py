@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lakebed.errors import CatalogUnreachable, LakebedError
+from lakebed.errors import CatalogUnreachable
 from lakebed.ports import RunRecord
 from tests.support.lakes.pipeline_lake import TestLake
 
@@ -97,5 +97,4 @@ def test_an_append_of_which_nobody_can_say_whether_it_was_published_is_not_repea
     assert f"lakebed runs show {record.run_id[:16]}" in record.error["next"]
     assert len(shop.rows("silver.a")) == shop.snapshots("silver.a") == 2
     assert doubt.runs("silver.a") == ["success", "success"]  # written by the publication itself
-    with pytest.raises(LakebedError, match="everything in the last build succeeded"):
-        shop.lake.pipelines.retry()
+    assert shop.lake.pipelines.retry().records == ()

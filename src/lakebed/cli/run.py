@@ -78,16 +78,22 @@ def retry(screen: Screen, threads: ThreadsOption = None, wait: WaitOption = None
     lake, progress = screen.lake, BuildProgress(screen)
     with lake.spark_ahead(), progress.live():
         result = lake.pipelines.retry(threads=threads, wait=wait, listener=progress.listener)
-    _show(screen, result, progress)
+    _show(screen, result, progress, nothing="Everything in the last build succeeded.")
 
 
-def _show(screen: Screen, result: "BuildResult", progress: BuildProgress) -> None:
+def _show(
+    screen: Screen,
+    result: "BuildResult",
+    progress: BuildProgress,
+    *,
+    nothing: str = "Nothing selected.",
+) -> None:
     labels = [run_label(record) for record in result.records]
 
     def text() -> None:
         for table in result.left_out:
             screen.say(f"not run: {table} has no release")
-        screen.say(summary(labels, progress.seconds) if labels else "Nothing selected.")
+        screen.say(summary(labels, progress.seconds) if labels else nothing)
 
     screen.show(build_json(result, seconds=progress.seconds), text)
     if result.exit_code:

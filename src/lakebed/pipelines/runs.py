@@ -1,5 +1,7 @@
 """The runs of a lake: `lake.runs`."""
 
+from collections.abc import Sequence
+
 from lakebed.errors import UnknownName, UsageError
 from lakebed.names import short_id
 from lakebed.pipelines.running.heal import read_log
@@ -27,13 +29,13 @@ class Runs:
         return records.runs(table=find_by_name(table, known), state=state, limit=limit)
 
     def show(self, run: str) -> RunRecord:
-        """The run whose id starts with this text; `last` is the newest."""
+        """The run whose id starts with this text; `last` is the first that failed in the newest
+        build, or its newest if none has.
+        """
         runs = self._all()
-        found = (
-            list(runs[:1])
-            if run == "last"
-            else [record for record in runs if record.run_id.startswith(run)]
-        )
+        if run == "last":
+            return _last(runs)
+        found = [record for record in runs if record.run_id.startswith(run)]
         if len(found) > 1:
             raise UsageError(
                 f"{run!r} is ambiguous: {len(found)} runs start with it.",
@@ -52,3 +54,10 @@ class Runs:
         if not runs:
             raise UsageError("nothing has run yet.", next="Run something: lakebed run")
         return runs
+
+
+def _last(runs: Sequence[RunRecord]) -> RunRecord:
+    """The newest run, or the first failure of its build: those skipped for it say little."""
+    newest = runs[0]
+    failed = [run for run in runs if (run.invocation, run.state) == (newest.invocation, "failed")]
+    return failed[-1] if failed else newest

@@ -81,7 +81,7 @@ def retry_last(
     services: RunServices, *, threads: int | None, wait: float | None, listener: RunListener
 ) -> BuildResult:
     """Run again what failed or was skipped in the last build, with the options of that build,
-    except for those that are given.
+    except for those that are given. If everything has succeeded, nothing is run.
     """
     # a run that a crash left half published may have succeeded
     settle_publications(services.ports.catalog)
@@ -90,8 +90,10 @@ def retry_last(
         raise UsageError(
             "nothing has run yet, so there is nothing to retry.", next="Run something: lakebed run"
         )
-    before = read_request(services.ports.files, last.invocation)
     tables = _unsuccessful(services.ports.records.runs(invocation=last.invocation, limit=_ALL))
+    if not tables:
+        return BuildResult(last.invocation, ())
+    before = read_request(services.ports.files, last.invocation)
     request = before.replace(
         select=tuple(map(str, tables)),
         exclude=(),
@@ -107,10 +109,7 @@ def _unsuccessful(runs: Sequence[RunRecord]) -> list[TableName]:
     running.
     """
     succeeded = {record.table for record in runs if record.state == "success"}
-    tables = sorted({record.table for record in runs} - succeeded)
-    if not tables:
-        raise UsageError("everything in the last build succeeded.")
-    return tables
+    return sorted({record.table for record in runs} - succeeded)
 
 
 def _last_of_a_build(services: RunServices) -> RunRecord | None:
