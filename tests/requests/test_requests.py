@@ -2,14 +2,28 @@
 
 import json
 from datetime import date
+from inspect import signature
 from typing import Any, get_type_hints
 
 import pytest
 from pydantic import ValidationError
 
 import lakebed
+from lakebed import Lake
 from lakebed.errors import UnknownName, UsageError
-from lakebed.requests import QueryKeywords, QueryRequest, RunKeywords, RunRequest
+from lakebed.pipelines import Pipelines
+from lakebed.requests import (
+    CompileKeywords,
+    GateKeywords,
+    PlanKeywords,
+    QueryKeywords,
+    QueryRequest,
+    Request,
+    RunKeywords,
+    RunRequest,
+    SelectKeywords,
+    SqlKeywords,
+)
 
 YEAR: dict[str, Any] = {"start": "2024-01-01", "end": "2025-01-01"}
 
@@ -17,6 +31,26 @@ YEAR: dict[str, Any] = {"start": "2024-01-01", "end": "2025-01-01"}
 def test_every_option_is_a_keyword() -> None:
     assert get_type_hints(RunKeywords).keys() == RunRequest.model_fields.keys()
     assert {"sql"} | get_type_hints(QueryKeywords).keys() == QueryRequest.model_fields.keys()
+
+
+RUNS = [Lake.run, Lake.plan, Pipelines.compile, Pipelines.preview, Pipelines.test]
+VERBS = [
+    *((verb, RunRequest) for verb in (*RUNS, Pipelines.lineage, Pipelines.column_lineage)),
+    *((verb, QueryRequest) for verb in (Lake.query, Lake.explain)),
+]
+
+
+@pytest.mark.parametrize(("verb", "request_"), VERBS, ids=lambda one: one.__name__)
+def test_no_verb_declares_an_option_again(verb: Any, request_: type[Request]) -> None:
+    own = signature(verb).parameters.keys() - {"sql"}
+    assert not own & request_.model_fields.keys()
+
+
+@pytest.mark.parametrize(
+    "keywords", [SelectKeywords, GateKeywords, SqlKeywords, CompileKeywords, PlanKeywords]
+)
+def test_fewer_keywords_are_some_of_all(keywords: Any) -> None:
+    assert get_type_hints(keywords).items() <= get_type_hints(RunKeywords).items()
 
 
 def test_requests_are_public() -> None:

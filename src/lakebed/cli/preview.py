@@ -14,19 +14,10 @@ from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import Styled
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.completion import known_pipelines
-from lakebed.cli.parsing.options import (
-    ExcludeOption,
-    ReleasedOption,
-    SelectOption,
-    SelectorsArgument,
-    VarsOption,
-    all_selectors,
-)
 from lakebed.cli.parsing.request_options import takes
-from lakebed.cli.parsing.variables import variables
 from lakebed.presentation.pipeline import preview_json, sql_json
 from lakebed.presentation.run import gates_json, gates_label
-from lakebed.requests import CompileKeywords, RunRequest, SqlKeywords
+from lakebed.requests import CompileKeywords, GateKeywords, RunRequest, SqlKeywords
 
 if TYPE_CHECKING:
     from lakebed.pipelines.preview.selected import GateResults
@@ -46,14 +37,8 @@ lakebed test tag:finance --json
 """
 
 
-def run_gates(
-    screen: Screen,
-    selectors: SelectorsArgument = None,
-    select: SelectOption = None,
-    exclude: ExcludeOption = None,
-    vars: VarsOption = None,
-    released: ReleasedOption = False,
-) -> None:
+@takes(RunRequest)
+def run_gates(screen: Screen, options: GateKeywords) -> None:
     """Run the gates on the published tables. Exits with 1 if one fails that does not only warn."""
     progress, began = BuildProgress(screen), time.monotonic()
 
@@ -67,13 +52,7 @@ def run_gates(
         )
 
     with screen.spinner("running the gates"), screen.lake.spark_ahead():
-        results = screen.lake.pipelines.test(
-            *all_selectors(selectors, select),
-            exclude=exclude or (),
-            vars=variables(vars),
-            released=released,
-            on_end=show,
-        )
+        results = screen.lake.pipelines.test(**options, on_end=show)
     labels = [gates_label(judged) for judged in results]
     took = time.monotonic() - began
     screen.show(

@@ -50,7 +50,7 @@ from lakebed.pipelines.running.builds.run_selected import BuildResult, retry_las
 from lakebed.pipelines.services import RunServices
 from lakebed.pipelines.zone_readers import drafts_and_releases
 from lakebed.ports import Draft, Release
-from lakebed.requests import CompileKeywords, RunRequest, SqlKeywords
+from lakebed.requests import CompileKeywords, GateKeywords, RunRequest, SelectKeywords, SqlKeywords
 from lakebed.tables.migration.plan import DeclaredPartitions
 
 
@@ -144,37 +144,29 @@ class Pipelines:
 
     def test(
         self,
-        *selectors: str,
-        exclude: Sequence[str] = (),
-        vars: Mapping[str, Any] | None = None,
-        released: bool = False,
+        *selectors: str | RunRequest,
         on_end: OnGateResults = lambda *_: None,
+        **options: Unpack[GateKeywords],
     ) -> tuple[GateResults, ...]:
         """Run the gates on what is published.
 
         `on_end` gets each pipeline's results, and the number of pipelines.
         """
-        request = RunRequest(*selectors, exclude=exclude, vars=vars, released=released)
+        request = RunRequest.of(*selectors, **options)
         return test_selected(RunOptions(request=request), self.services, on_end=on_end)
 
-    def lineage(
-        self, *selectors: str, exclude: Sequence[str] = (), released: bool = False
-    ) -> Lineage:
+    def lineage(self, *selectors: str | RunRequest, **options: Unpack[SelectKeywords]) -> Lineage:
         """What the selected pipelines read, with the snapshots that their last successful
         runs saw.
         """
-        request = RunRequest(*selectors, exclude=exclude, released=released)
+        request = RunRequest.of(*selectors, **options)
         return lineage_of_selected(request, self.services)
 
     def column_lineage(
-        self,
-        *selectors: str,
-        exclude: Sequence[str] = (),
-        vars: Mapping[str, Any] | None = None,
-        released: bool = False,
+        self, *selectors: str | RunRequest, **options: Unpack[GateKeywords]
     ) -> tuple[ColumnLineage, ...]:
         """The columns that each column of the selected pipelines comes from."""
-        request = RunRequest(*selectors, exclude=exclude, vars=vars, released=released)
+        request = RunRequest.of(*selectors, **options)
         return columns_of_selected(request, self.services)
 
     # -- drafts and releases

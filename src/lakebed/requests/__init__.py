@@ -7,10 +7,12 @@ from lakebed.requests.query import Engine, ExplainKeywords, QueryKeywords, Query
 from lakebed.requests.request import Request
 from lakebed.requests.run import (
     CompileKeywords,
+    GateKeywords,
     PlanKeywords,
     RangeBound,
     RunKeywords,
     RunRequest,
+    SelectKeywords,
     SqlKeywords,
 )
 from lakebed.requests.spelling import Spelling
@@ -19,6 +21,7 @@ __all__ = [
     "CompileKeywords",
     "Engine",
     "ExplainKeywords",
+    "GateKeywords",
     "PlanKeywords",
     "QueryKeywords",
     "QueryRequest",
@@ -26,6 +29,7 @@ __all__ = [
     "Request",
     "RunKeywords",
     "RunRequest",
+    "SelectKeywords",
     "Spelling",
     "SqlKeywords",
 ]

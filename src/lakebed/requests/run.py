@@ -23,11 +23,26 @@ class SqlKeywords(TypedDict, total=False):
     released: bool
 
 
-class CompileKeywords(SqlKeywords, total=False):
-    """The options on which the SQL of several pipelines depends."""
+class SelectKeywords(TypedDict, total=False):
+    """The options that say which pipelines are meant."""
 
     select: Sequence[str]
     exclude: Sequence[str]
+    released: bool
+
+
+class GateKeywords(SelectKeywords, total=False):
+    """The options on which the queries of gates depend."""
+
+    vars: Mapping[str, Any] | None
+
+
+class CompileKeywords(GateKeywords, total=False):
+    """The options on which the SQL of several pipelines depends."""
+
+    full_refresh: bool
+    start: RangeBound | None
+    end: RangeBound | None
 
 
 class PlanKeywords(CompileKeywords, total=False):

@@ -13,7 +13,6 @@ SelectorsArgument = Annotated[list[str] | None, argument_of(RunRequest, "select"
 SelectOption = Annotated[list[str] | None, option_of(RunRequest, "select")]
 ExcludeOption = Annotated[list[str] | None, option_of(RunRequest, "exclude")]
 VarsOption = Annotated[list[str] | None, option_of(RunRequest, "vars")]
-ReleasedOption = Annotated[bool, option_of(RunRequest, "released")]
 AtOption = Annotated[str | None, option_of(QueryRequest, "at")]
 LimitOption = Annotated[int | None, option_of(QueryRequest, "limit")]
 NamespaceOption = Annotated[str | None, option_of(QueryRequest, "namespace")]
