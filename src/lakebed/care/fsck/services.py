@@ -1,6 +1,5 @@
 """What a check works with."""
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -10,7 +9,11 @@ from lakebed.names import TableName
 from lakebed.ports import Audit, FileInspector, LakePorts, PointerRows
 from lakebed.tables import HeldLease, hold_lease
 
-Report = Callable[[str], None]
+
+class Report(Protocol):
+    """Is told how far a check is."""
+
+    def __call__(self, line: str, /) -> None: ...
 
 
 def quiet(_: str) -> None:
