@@ -1,6 +1,8 @@
 """Plans in words."""
 
 from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -8,6 +10,7 @@ from pydantic import BaseModel
 
 from lakebed.batches.changes import DueBatch
 from lakebed.batches.finding import FoundBatch
+from lakebed.engines.files import FolderFiles
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.planning import steps
 from lakebed.pipelines.planning.pins import Batch, SourceBatch
@@ -16,11 +19,22 @@ from lakebed.pipelines.planning.plan_text import plan_inputs, plan_strategy, ste
 from lakebed.pipelines.planning.steps import RunStep
 from lakebed.ports import FileInfo, InputPin
 from lakebed.quality import Gate
+from lakebed.settings import Root
 from lakebed.sql import read_change
 from lakebed.tables import STRATEGIES, ArrangementChange, arrangement_of, plan_arrangement
+from lakebed.tables.adopting.look import Adoption, FoundFolder
 
 TABLE, ZONE = TableName("shop", "silver", "orders"), ZoneName("shop", "orders")
 MERGE = STRATEGIES["incremental"].model_validate({"unique_key": ["id", "at"]})
+FOLDER = FoundFolder(
+    Adoption(TABLE, "/data/orders", False, 0, 0, 0, (), ()),
+    FolderFiles(Path("/")),
+    Root("file://"),
+    path="data/orders",
+    types=(),
+    digest=0,
+    _kept=BytesIO(),
+)
 READ = steps.Calculate(
     "shop/pipelines/silver/orders/pipeline.sql", (InputPin(TABLE, 7), InputPin(TABLE, None))
 )
@@ -64,8 +78,8 @@ SAID: list[tuple[RunStep, str]] = [
         steps.ReadBatch(SourceBatch("year=2020", "", files(2))),
         "read 2 files of batch year=2020",
     ),
-    (steps.ReadFolder("/data/orders"), "read the Parquet files in /data/orders"),
-    (steps.TakeFiles(TABLE), "make the files part of the table as they are"),
+    (steps.ReadFolder(FOLDER), "read the Parquet files in /data/orders"),
+    (steps.TakeFiles(TABLE, FOLDER), "make the files part of the table as they are"),
     (steps.Stage(TABLE), "compute the result once, into a hidden table"),
     (steps.CheckKeys(("id", "at"), None), "check the key id, at: never NULL"),
     (

@@ -46,6 +46,7 @@ from lakebed.pipelines.planning.steps import (
 )
 from lakebed.sql import ChangeStatement
 from lakebed.tables import arrangement_of, inverse_renames, plan_arrangement
+from lakebed.tables.adopting.look import FoundFolder
 from lakebed.work import Plan
 
 
@@ -157,14 +158,15 @@ def plan_manual_change(
     )
 
 
-def plan_adoption(spec: PipelineSpec, pins: Pins, folder: str, *, rewrite: bool) -> RunPlan:
+def plan_adoption(spec: PipelineSpec, pins: Pins, found: FoundFolder) -> RunPlan:
     """A folder becomes a new table: its rows are copied, or its files taken as they are."""
-    write = Write(spec.table, spec.strategy) if rewrite else TakeFiles(spec.table)
+    rewrites = found.adoption.rewrite
+    write = Write(spec.table, spec.strategy) if rewrites else TakeFiles(spec.table, found)
     return RunPlan(
         table=spec.table,
         run_id=pins.run_id,
         prepare=(
-            ReadFolder(folder),
+            ReadFolder(found),
             CreateHidden(hidden_table(spec.table, pins.run_id)),
             write,
             *map(RunGate, spec.gates),

@@ -79,8 +79,8 @@ def step_text(step: RunStep) -> str:  # noqa: C901 - one case per step
             return f"run {file}{_over(inputs)}"
         case ReadBatch(batch):
             return f"read {len(batch.files)} {_files(batch.files)} of batch {batch.label or 'all'}"
-        case ReadFolder(folder):
-            return f"read the Parquet files in {folder}"
+        case ReadFolder(found):
+            return f"read the Parquet files in {found.adoption.folder}"
         case TakeFiles():
             return "make the files part of the table as they are"
         case Replay():

@@ -10,6 +10,7 @@ from lakebed.ports import FileInfo, InputPin
 from lakebed.quality import Gate
 from lakebed.sql import ChangeStatement
 from lakebed.tables import ArrangementChange, Renames, SchemaPolicy, Strategy
+from lakebed.tables.adopting.look import FoundFolder
 
 
 class BaseRunStep:
@@ -86,11 +87,11 @@ class ReadFolder(BaseRunStep):
 
     kind: ClassVar[str] = "ReadFolder"
     why: ClassVar[str] = "the folder becomes a table"
-    folder: str
+    found: FoundFolder
 
     @property
     def subject(self) -> str:
-        return self.folder
+        return self.found.adoption.folder
 
 
 @dataclass(frozen=True)
@@ -200,6 +201,7 @@ class TakeFiles(TableStep):
 
     kind: ClassVar[str] = "TakeFiles"
     why: ClassVar[str] = "no row need be copied"
+    found: FoundFolder = field(repr=False)
 
 
 @dataclass(frozen=True)

@@ -126,8 +126,7 @@ def _plan(
         statement = change.statement
         plan = plan_manual_change(spec, pins, target, statement=statement, layouts=layouts)
     elif target.absent:
-        adoption = change.folder.adoption
-        plan = plan_adoption(spec, pins, adoption.folder, rewrite=adoption.rewrite)
+        plan = plan_adoption(spec, pins, change.folder)
     else:
         raise already_there(spec.table)
     once = change is not None and change.readable_once

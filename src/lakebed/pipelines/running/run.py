@@ -236,11 +236,11 @@ def _perform(  # noqa: C901 - one arm a step, each a line
         case ReadBatch(batch):
             read_batch(run, batch)
             evolve.require_fitting_result(run)
-        case ReadFolder():
-            adopting.read_folder(run)
+        case ReadFolder(found):
+            adopting.read_folder(run, found)
             evolve.require_fitting_result(run)
-        case TakeFiles():
-            adopting.take_files(run)
+        case TakeFiles(_, found):
+            adopting.take_files(run, found)
         case Replay():
             replay.replay(run, step)
         case Stage():

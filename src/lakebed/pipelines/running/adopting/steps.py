@@ -17,9 +17,9 @@ from lakebed.tables.adopting.look import FoundFolder
 MOST_REWRITTEN = 100_000
 
 
-def read_folder(run: ActiveRun) -> None:
+def read_folder(run: ActiveRun, found: FoundFolder) -> None:
     """The columns of the table; for a rewrite also its rows, as a frame not yet computed."""
-    found, progress = _folder(run), run.progress
+    progress = run.progress
     if not found.adoption.rewrite:
         progress.fields = found.adoption.columns
         return
@@ -27,12 +27,12 @@ def read_folder(run: ActiveRun) -> None:
     progress.fields = run.compute.fields(progress.frame)
 
 
-def take_files(run: ActiveRun) -> None:
+def take_files(run: ActiveRun, found: FoundFolder) -> None:
     """Make the files part of the table, in one commit that also says whose they are.
 
     `gc.enabled` keeps other tools from removing them with old snapshots.
     """
-    found, progress, catalog = _folder(run), run.progress, run.services.ports.catalog
+    progress, catalog = run.progress, run.services.ports.catalog
     pointer = catalog.pointers([run.physical_table])[run.physical_table]
     summary = {RUN_ID: run.run_id}
     added = run.services.ports.snapshots.adding(pointer, found.added(), summary=summary)
@@ -47,13 +47,6 @@ def take_files(run: ActiveRun) -> None:
         rows={"result": rows, "inserted": rows, "total": rows},
         message=f"adopted {found.adoption.files} files of {found.adoption.folder}",
     )
-
-
-def _folder(run: ActiveRun) -> FoundFolder:
-    change = run.options.manual_change
-    if change is None or change.folder is None:
-        raise AssertionError("a step of an adoption, in a run that is none")
-    return change.folder
 
 
 def _rows(run: ActiveRun, found: FoundFolder) -> Frame:

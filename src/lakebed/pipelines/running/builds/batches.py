@@ -11,6 +11,7 @@ from typing import Any
 
 from lakebed.batches.changes import DueBatch, progress_of
 from lakebed.errors import FilesChanged, LakebedError, LeaseLost, OutcomeUnknown
+from lakebed.landing import WhenChecked
 from lakebed.pipelines.planning.backfills.look import BackfillLook
 from lakebed.pipelines.planning.sources.look import SourceLook, bad_key
 from lakebed.pipelines.planning.sources.plan import warnings_of
@@ -58,6 +59,10 @@ class _Batches:
     @record.setter
     def record(self, record: RunRecord) -> None:
         self.whole.progress.record = record
+
+    @property
+    def files_checked(self) -> WhenChecked:
+        return "first" if self.taken_back >= _TAKEN_BACK else "while_reading"
 
     @property
     def is_over(self) -> bool:
@@ -197,9 +202,9 @@ def _run_batch(batches: _Batches, due: DueBatch) -> None:
 
 def _attempt(batches: _Batches, due: DueBatch, line: BatchRun) -> LakebedError | None:
     """One publication of the ordinary protocol; an error is returned, not raised."""
-    build, whole, careful = batches.build, batches.whole, batches.taken_back >= _TAKEN_BACK
+    build, checked = batches.build, batches.files_checked
     try:
-        run = begin_batch(build, whole, batches.look, due, careful=careful)
+        run = begin_batch(build, batches.whole, batches.look, due, files_checked=checked)
     except Exception as raised:  # an unexpected one, too: only this batch fails
         return as_error(raised)
     run.progress.due = line

@@ -7,6 +7,7 @@ from dataclasses import replace
 from hashlib import sha256
 
 from lakebed.batches.changes import DueBatch
+from lakebed.landing import WhenChecked
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.planning.backfills.look import BackfillLook, look_at_backfill
@@ -72,11 +73,14 @@ def _look(
 
 
 def begin_batch(
-    build: Build, run: ActiveRun, look: SourceLook | BackfillLook, due: DueBatch, *, careful: bool
+    build: Build,
+    run: ActiveRun,
+    look: SourceLook | BackfillLook,
+    due: DueBatch,
+    *,
+    files_checked: WhenChecked,
 ) -> ActiveRun:
-    """Everything up to the first step of a batch. Queries are checked before the first batch; with
-    `careful`, files before their rows are written.
-    """
+    """Everything up to the first step of a batch. Queries are checked before the first batch."""
     record = run.progress.record
     # every batch of a full refresh is due, and replaces its own rows
     request = build.options.request.replace(full_refresh=False)
@@ -91,7 +95,8 @@ def begin_batch(
     services.ports.records.pin(record.run_id, inputs)
     record = replace(record, base=context.target.base(options.ref), inputs=inputs)
     plan = plan_run(spec, context.pins, context.target)
-    if isinstance(batch, SourceBatch) and batch.files and not careful and can_be_taken_back(plan):
+    has_files = isinstance(batch, SourceBatch) and bool(batch.files)
+    if files_checked == "while_reading" and has_files and can_be_taken_back(plan):
         plan = replace(plan, otherwise=(CheckFirst(spec.table),))
     now, log = services.ports.now(), logger_of(record.run_id, services.engines.log(record.run_id))
     return open_run(services, options, context, plan, run.held, record, timestamp=now, log=log)
