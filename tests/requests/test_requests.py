@@ -19,6 +19,7 @@ from lakebed.requests import (
     QueryKeywords,
     QueryRequest,
     Request,
+    RetryKeywords,
     RunKeywords,
     RunRequest,
     SelectKeywords,
@@ -35,7 +36,10 @@ def test_every_option_is_a_keyword() -> None:
 
 RUNS = [Lake.run, Lake.plan, Pipelines.compile, Pipelines.preview, Pipelines.test]
 VERBS = [
-    *((verb, RunRequest) for verb in (*RUNS, Pipelines.lineage, Pipelines.column_lineage)),
+    *(
+        (verb, RunRequest)
+        for verb in (*RUNS, Pipelines.retry, Pipelines.lineage, Pipelines.column_lineage)
+    ),
     *((verb, QueryRequest) for verb in (Lake.query, Lake.explain)),
 ]
 
@@ -51,6 +55,10 @@ def test_no_verb_declares_an_option_again(verb: Any, request_: type[Request]) ->
 )
 def test_fewer_keywords_are_some_of_all(keywords: Any) -> None:
     assert get_type_hints(keywords).items() <= get_type_hints(RunKeywords).items()
+
+
+def test_what_a_retry_may_change_are_options() -> None:
+    assert get_type_hints(RetryKeywords).keys() <= RunRequest.model_fields.keys()
 
 
 def test_requests_are_public() -> None:

@@ -50,7 +50,14 @@ from lakebed.pipelines.running.builds.run_selected import BuildResult, retry_las
 from lakebed.pipelines.services import RunServices
 from lakebed.pipelines.zone_readers import drafts_and_releases
 from lakebed.ports import Draft, Release
-from lakebed.requests import CompileKeywords, GateKeywords, RunRequest, SelectKeywords, SqlKeywords
+from lakebed.requests import (
+    CompileKeywords,
+    GateKeywords,
+    RetryKeywords,
+    RunRequest,
+    SelectKeywords,
+    SqlKeywords,
+)
 from lakebed.tables.migration.plan import DeclaredPartitions
 
 
@@ -109,18 +116,12 @@ class Pipelines:
         return {table: declared_layouts(spec) for table, spec in self.load().specs.items()}
 
     def retry(
-        self,
-        *,
-        threads: int | None = None,
-        wait: float | None = None,
-        listener: RunListener | None = None,
+        self, *, listener: RunListener | None = None, **options: Unpack[RetryKeywords]
     ) -> BuildResult:
         """Run again what failed or was skipped in the last build, with the options of that build,
         except for those that are given.
         """
-        return retry_last(
-            self.services, threads=threads, wait=wait, listener=listener or RunListener()
-        )
+        return retry_last(self.services, options, listener=listener or RunListener())
 
     # -- without running them
 

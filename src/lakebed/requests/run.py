@@ -63,6 +63,13 @@ class RunKeywords(PlanKeywords, total=False):
     wait: float
 
 
+class RetryKeywords(TypedDict, total=False):
+    """The options that may be others when a build is retried; None: as they were."""
+
+    threads: int | None
+    wait: float | None
+
+
 class RunRequest(Request):
     """Which pipelines run, and how."""
 

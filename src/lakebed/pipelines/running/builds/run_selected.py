@@ -18,6 +18,7 @@ from lakebed.pipelines.running.builds.build_request import Build
 from lakebed.pipelines.running.manual import BY_HAND
 from lakebed.pipelines.services import RunServices
 from lakebed.ports import RunRecord
+from lakebed.requests import RetryKeywords
 from lakebed.tables import settle_publications
 from lakebed.work import retry
 
@@ -78,7 +79,7 @@ def _load(
 
 
 def retry_last(
-    services: RunServices, *, threads: int | None, wait: float | None, listener: RunListener
+    services: RunServices, options: RetryKeywords, *, listener: RunListener
 ) -> BuildResult:
     """Run again what failed or was skipped in the last build, with the options of that build,
     except for those that are given. If everything has succeeded, nothing is run.
@@ -98,8 +99,7 @@ def retry_last(
         select=tuple(map(str, tables)),
         exclude=(),
         released=last.version is not None,
-        threads=before.threads if threads is None else threads,
-        wait=before.wait if wait is None else wait,
+        **{name: value for name, value in options.items() if value is not None},
     )
     return run_selected(RunOptions(request=request, listener=listener), services)
 
