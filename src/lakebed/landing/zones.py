@@ -1,8 +1,9 @@
 """The landing zones of a lake: `lake.zones`."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from lakebed.errors import (
     BadName,
@@ -27,13 +28,19 @@ from lakebed.settings import DATA
 Readers = Sequence[ZoneReader]
 
 
+class FindReaders(Protocol):
+    """Looks up which tables read which zone, in drafts and releases as they are now."""
+
+    def __call__(self) -> Readers: ...
+
+
 class Zones:
     """The landing zones of one lake.
 
     Which tables read a zone is looked up in `readers`, once per call.
     """
 
-    def __init__(self, files: Files, records: Records, *, readers: Callable[[], Readers]) -> None:
+    def __init__(self, files: Files, records: Records, *, readers: FindReaders) -> None:
         self._files, self._records, self._readers = files, records, readers
 
     def names(self) -> tuple[ZoneName, ...]:
