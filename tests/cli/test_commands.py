@@ -235,7 +235,7 @@ def test_doctor_says_where_logs_are(
 ) -> None:
     def logs() -> str:
         findings = json.loads(lakebed("doctor", "--lake", str(lake), "--json").stdout)
-        return next(found["detail"] for found in findings if found["component"] == "logs")
+        return next(str(found["detail"]) for found in findings if found["component"] == "logs")
 
     assert logs() == str(lake / ".data" / "logs")
     monkeypatch.setenv("LAKEBED_PLACES_LOGS", str(tmp_path / "elsewhere"))
