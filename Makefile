@@ -45,8 +45,9 @@ format: setup ## format the code
 bench: setup ## run every benchmark, shortened
 	@for benchmark in $(wildcard benchmarks/[a-z]*.py); do echo "== $$benchmark"; $(BIN)/python "$$benchmark" --quick; done
 
-docs: setup ## write docs/reference.md from the code
+docs: setup ## write docs/reference.md and docs/python.md from the code
 	@$(BIN)/python -m scripts.reference
+	@$(BIN)/python -m scripts.python_page
 
 lock: ## choose the dependencies anew and write requirements.lock
 	@bash scripts/setup.sh lock
