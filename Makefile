@@ -50,7 +50,7 @@ docs: setup ## write docs/reference.md and docs/python.md from the code
 	@$(BIN)/python -m scripts.python_page
 
 wheel: setup ## build the wheel into dist/
-	@$(BIN)/hatchling build --target wheel dist
+	@$(BIN)/hatchling build --target wheel --directory dist
 
 lock: ## choose the dependencies anew and write requirements.lock
 	@bash scripts/setup.sh lock
