@@ -1,8 +1,10 @@
 """The wheel that operators install, as docs/production.md says."""
 
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -35,3 +37,12 @@ def test_the_wheel_has_all_that_a_lake_needs(tmp_path: Path) -> None:
 
     lakebed("init", "lake", "--template", "shop")
     assert "ecommerce.gold.revenue" in lakebed("plan", "--lake", "lake")
+
+
+def test_the_page_on_production_lists_every_extra() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    page = (ROOT / "docs" / "production.md").read_text()
+    table = page.split("| Extra |")[1].split("\n\n")[0]
+    assert set(re.findall(r"^\| `(\w+)`", table, re.MULTILINE)) == {
+        *project["optional-dependencies"]
+    }
