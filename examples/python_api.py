@@ -39,7 +39,7 @@ request = lakebed.RunRequest.of("silver.clean_orders+", together=True)
 lake.plan(request)
 
 # %% lakebed.QueryRequest
-lakebed.QueryRequest("SELECT 1", limit=3)
+request = lakebed.QueryRequest("FROM clean_orders", limit=3)  # for lake.query and lake.explain
 
 # %% lakebed.open_datasets
 datasets = lakebed.open_datasets()  # Kartothek datasets without a lake: as lake.kartothek
@@ -48,7 +48,7 @@ datasets.list("exports")
 
 # %% lake.plan
 plans = lake.plan("+silver.clean_orders")
-assert [plan.table.name for plan in plans] == ["customers", "orders", "clean_orders"]
+[(str(plan.table), plan.reason) for plan in plans]
 
 # %% lake.run
 result = lake.run("+silver.clean_orders")
@@ -63,7 +63,7 @@ assert lake.query("FROM clean_orders WHERE order_id = ?", parameters=[7]).fetcho
 
 # %% lake.explain
 explained = lake.explain("SELECT * FROM clean_orders WHERE updated_at < TIMESTAMP '2026-10-02'")
-[(str(each.table), each.files, each.bytes) for each in explained]
+[(each.table, each.files, each.bytes) for each in explained]
 
 # %% lake.table
 germany = lake.table("clean_orders", columns=["order_id", "amount"], where="country = 'DE'")
@@ -142,7 +142,7 @@ for entry in lake.query_log.entries():
     print(entry)
 
 # %% lake.stores, lake.ports
-lake.stores.files.exists("lakebed.yaml")
+lake.stores.files.read("lakebed.yaml")
 lake.ports.settings.timezone
 
 # %% lake.tables.list
@@ -206,13 +206,13 @@ lake.tables.undo_migration("people")
 lake.tables.drop("people")
 
 # %% lake.tables.dropped
-[dropped.name for dropped in lake.tables.dropped()]
+[(str(dropped.table), dropped.at) for dropped in lake.tables.dropped()]
 
 # %% lake.tables.restore
 lake.tables.restore("people", to="ecommerce.bronze.people_again")
 
 # %% lake.tables.lease
-with lake.tables.lease("targets", wait=10):
+with lake.tables.lease("ecommerce.gold.targets", wait=10):
     ...  # no run can change the table meanwhile
 
 # %% lake.tables.look_up
@@ -294,7 +294,7 @@ lake.pipelines.load()
 
 # %% lake.pipelines.compile
 (compiled, *gates) = lake.pipelines.compile("silver.clean_orders")
-print(compiled.sql)
+print(compiled.text)
 
 # %% lake.pipelines.preview
 preview = lake.pipelines.preview("bronze.customers", limit=3)
@@ -343,7 +343,7 @@ lake.pipelines.delete("gold.revenue")
 
 # %% lake.zones.put
 Path("returns.csv").write_text("order_id,reason\n7,too small\n")
-lake.zones.put("ecommerce.orders", [Path("returns.csv")], sample=True)
+landed = lake.zones.put("ecommerce.orders", [Path("returns.csv")], sample=True)
 
 # %% lake.zones.list
 [(str(zone.zone), zone.counts) for zone in lake.zones.list()]
@@ -355,7 +355,7 @@ lake.zones.names()
 zone = lake.zones.show("orders")
 
 # %% lake.zones.columns
-lake.zones.columns(zone.zone, [file.info for file in zone.files])
+lake.zones.columns(zone.zone, landed)
 
 # %% lake.runs.list
 records = lake.runs.list(state="success", limit=5)
@@ -398,7 +398,7 @@ options = DatasetOptions(partition_keys=("country",), indexed=("item",))
 lake.kartothek.store("exports/sales", sales, options=options)
 
 # %% lake.kartothek.list
-[dataset.name for dataset in lake.kartothek.list("exports")]
+[dataset.dataset for dataset in lake.kartothek.list("exports")]
 
 # %% lake.kartothek.show
 lake.kartothek.show("exports/sales")
