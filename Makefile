@@ -5,7 +5,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
-.PHONY: help setup system-packages demo test test-fast test-long test-plateau check format bench docs lock clean
+.PHONY: help setup system-packages demo test test-fast test-long test-plateau check format bench docs wheel lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -45,8 +45,12 @@ format: setup ## format the code
 bench: setup ## run every benchmark, shortened
 	@for benchmark in $(wildcard benchmarks/[a-z]*.py); do echo "== $$benchmark"; $(BIN)/python "$$benchmark" --quick; done
 
-docs: setup ## write docs/reference.md from the code
+docs: setup ## write docs/reference.md and docs/python.md from the code
 	@$(BIN)/python -m scripts.reference
+	@$(BIN)/python -m scripts.python_page
+
+wheel: setup ## build the wheel into dist/
+	@$(BIN)/hatchling build --target wheel --directory dist
 
 lock: ## choose the dependencies anew and write requirements.lock
 	@bash scripts/setup.sh lock

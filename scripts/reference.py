@@ -15,8 +15,13 @@ from pydantic import BaseModel
 
 from lakebed import errors
 from lakebed.cli.main import app
+from lakebed.derived.checks import LAYOUT_NAMES
 from lakebed.errors import LakebedError
+from lakebed.kartothek.format.names import DATASET_NAMES, DATASET_TABLES
 from lakebed.landing import ZoneSpec
+from lakebed.landing.plan import UNFINISHED
+from lakebed.landing.spec import ZONE_FILE
+from lakebed.name_rules import ASSET_NAMES, PLAIN_NAMES, REF_NAMES, TABLE_NAMES, NameRule
 from lakebed.pipelines import PipelineConfig
 from lakebed.requests import QueryRequest, RunRequest
 from lakebed.settings import OTHER_VARIABLES, environment_variables, secret_settings, setting_fields
@@ -30,6 +35,38 @@ RUNS = (
 QUERIES = (
     "Fields of `lakebed.QueryRequest`. `lake.query` takes them as keywords or as one request, and"
     " `lakebed query` as flags; so does `explain`, as far as it matters to it."
+)
+
+
+def _literally(text: str) -> str:
+    return text.replace(".", "[.]")
+
+
+NAMES = (
+    "A name must match its whole pattern, a regular expression, and none of those that are"
+    " reserved. Names of tables are compared ignoring case. Where a name has several parts, one"
+    ' that contains a dot is quoted: `shop.raw."a.b"`.'
+)
+_PART = r"[^/\x00-\x1f\x7f\\]+"
+FILE_NAMES = NameRule(  # `landing/put.py` has a reason for each
+    "file in a zone with its folders",
+    f"{_PART}(/{_PART})*",
+    "",
+    reserved=(
+        "(.*/)?[_.].*",
+        _literally(ZONE_FILE),
+        f".*({'|'.join(map(_literally, UNFINISHED))})",
+    ),
+)
+NAME_RULES = (
+    PLAIN_NAMES,
+    TABLE_NAMES,
+    ASSET_NAMES,
+    REF_NAMES,
+    LAYOUT_NAMES,
+    FILE_NAMES,
+    DATASET_NAMES,
+    DATASET_TABLES,
 )
 PAGE = Path(__file__).parent.parent / "docs" / "reference.md"
 HEAD = """\
@@ -50,7 +87,15 @@ def page() -> str:
         *of_model("Requests for queries", QUERIES, QueryRequest, what="Option"),
     )
     return HEAD + "\n".join(
-        (*settings(), *other_variables(), *written, *commands(), *tree_of_errors(), by_hand())
+        (
+            *settings(),
+            *other_variables(),
+            *written,
+            *names(),
+            *commands(),
+            *tree_of_errors(),
+            by_hand(),
+        )
     )
 
 
@@ -104,6 +149,17 @@ def other_variables() -> Iterator[str]:
     yield "| Variable | Meaning |\n|---|---|"
     for name, meaning in OTHER_VARIABLES.items():
         yield f"| `{name}` | {_cell(meaning)} |"
+    yield ""
+
+
+def names() -> Iterator[str]:
+    yield "## Names\n"
+    yield f"{NAMES}\n"
+    yield "| Name of | Pattern | Characters | Reserved |\n|---|---|---|---|"
+    for rule in NAME_RULES:
+        reserved = ", ".join(f"`{_cell(word)}`" for word in rule.reserved)
+        longest = f"at most {rule.longest}" if rule.longest else "any number"
+        yield f"| {rule.kinds} | `{_cell(rule.pattern)}` | {longest} | {reserved} |"
     yield ""
 
 

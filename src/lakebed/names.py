@@ -14,48 +14,24 @@ from hashlib import sha256
 from uuid import uuid4
 
 from lakebed.errors import BadName, NameCollision
+from lakebed.name_rules import ASSET_NAMES, HIDDEN_NAME, PLAIN_NAMES, REF_NAMES, TABLE_NAMES
 
 CATALOG = "lake"  # the catalog's name in every engine; also a key of Iceberg's own tables
-LONGEST = 128
-LONGEST_ASSET = 255  # the width of the catalog's columns
 LAYERS = ("bronze", "silver", "gold")  # of pipelines, unless a lake or a namespace has its own
 DEFAULT_SCHEMA = "main"
 
-_PLAIN = re.compile(r"[a-z][a-z0-9_-]*")
-_ASSET = re.compile(r"[A-Za-z0-9_.-]+")
-_HIDDEN = re.compile(
-    r"_?(mv|run|stage|replay|dropped)_[0-9a-f]{32}"
-)  # without the underscore where a catalog takes none
+_HIDDEN = re.compile(HIDDEN_NAME)
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
 _RUN_BRANCH = re.compile(r"run_([0-9a-f]{32})")
 _DERIVED = re.compile(r"_?mv_[0-9a-f]{32}")
 _OF_RUN = re.compile(r"_?(?:run|stage|replay)_([0-9a-f]{32})")
-_RESERVED = re.compile(r"_.*|branch_.*|tag_.*|system")
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")  # needs no quotes
 _PART = re.compile(r'`(?:[^`]|``)*`|"(?:[^"]|"")*"|[^.`"]+')
 
 
 def plain_name(kind: str, name: str) -> str:
     """The name itself; raises `BadName` if a `kind` cannot have it."""
-    if _RESERVED.fullmatch(name):
-        raise BadName(
-            kind, name, "names beginning with '_', 'branch_' or 'tag_', and 'system', are reserved"
-        )
-    if _HIDDEN.fullmatch(name):
-        raise BadName(kind, name, "names of this form are Lakebed's own hidden tables")
-    if not _PLAIN.fullmatch(name):
-        raise BadName(kind, name, "a name begins with a-z and continues with a-z, 0-9, '_' or '-'")
-    if len(name) > LONGEST:
-        raise BadName(kind, name, f"it is longer than {LONGEST} characters")
-    return name
-
-
-def _asset_part(kind: str, name: str) -> str:
-    if not _ASSET.fullmatch(name):
-        raise BadName(kind, name, "it may contain only letters, digits, '_', '-' and '.'")
-    if len(name) > LONGEST_ASSET:
-        raise BadName(kind, name, f"it is longer than {LONGEST_ASSET} characters")
-    return name
+    return PLAIN_NAMES.require(kind, name)
 
 
 @dataclass(frozen=True, order=True)
@@ -88,8 +64,8 @@ class TableName:
 
     def __post_init__(self) -> None:
         plain_name("namespace", self.namespace)
-        _asset_part("layer", self.layer)
-        _asset_part("table", self.name)
+        ASSET_NAMES.require("layer", self.layer)
+        ASSET_NAMES.require("table", self.name)
 
     @classmethod
     def parse(cls, text: str) -> "TableName":
@@ -243,7 +219,7 @@ class AssetKey:
         if not self.path:
             raise BadName("asset key", "[]", "it has no segment")
         for segment in self.path:
-            _asset_part("asset key segment", segment)
+            ASSET_NAMES.require("asset key segment", segment)
 
     def __str__(self) -> str:
         return "/".join(self.path)
@@ -259,10 +235,7 @@ class AssetKey:
 
 
 def _asset_table(namespace: str, schema: str, name: str) -> TableName:
-    table = TableName(namespace, schema, name)
-    if table.hidden:
-        raise BadName("asset", name, "names of this form are Lakebed's own hidden tables")
-    return table
+    return TableName(namespace, schema, TABLE_NAMES.require("asset", name))
 
 
 def tables_of_assets(
@@ -320,14 +293,7 @@ def short_id(run_id: str) -> str:
 
 def require_ref_name(ref: str) -> None:
     """Raise for a tag or branch name that an engine or Lakebed would read as something else."""
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.-]*", ref) or len(ref) > LONGEST:
-        raise BadName(
-            "tag or branch",
-            ref,
-            "it begins with a letter and continues with letters, digits, '_', '-' and '.'",
-        )
-    if ref == "main" or _HIDDEN.fullmatch(ref) or ref.startswith(("branch_", "tag_")):
-        raise BadName("tag or branch", ref, "the name is reserved")
+    REF_NAMES.require("tag or branch", ref)
 
 
 def require_no_collision(new: TableName, existing: Iterable[TableName]) -> None:

@@ -230,6 +230,20 @@ def test_doctor_finds_everything_well(lake: Path) -> None:
     assert "SQLite" in findings["catalog"]["version"]
 
 
+def test_doctor_says_where_logs_are(
+    lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def logs() -> str:
+        findings = json.loads(lakebed("doctor", "--lake", str(lake), "--json").stdout)
+        return next(str(found["detail"]) for found in findings if found["component"] == "logs")
+
+    assert logs() == str(lake / ".data" / "logs")
+    monkeypatch.setenv("LAKEBED_PLACES_LOGS", str(tmp_path / "elsewhere"))
+    assert logs() == str(tmp_path / "elsewhere")
+    monkeypatch.setenv("LAKEBED_PLACES_LOGS", "bucket")
+    assert logs().endswith(f", then copied to {lake.as_uri()}/.data/logs")
+
+
 def test_doctor_sees_that_a_lake_was_moved(lake: Path) -> None:
     moved = lake.rename(lake.with_name("elsewhere"))
     done = lakebed("doctor", "--lake", str(moved))

@@ -104,9 +104,11 @@ def postgres_folder() -> Iterator[Path]:
 
 
 @contextmanager
-def postgres_in(folder: Path, *, port: int | None = None) -> Iterator[PostgresServer]:
+def postgres_in(
+    folder: Path, *, port: int | None = None, encrypted: bool = False
+) -> Iterator[PostgresServer]:
     """A server over the cluster in `folder`, made if absent: enter it again to bring a killed
-    server back.
+    server back. One that is `encrypted` has the certificate `server.crt` in the folder.
     """
     programs = postgres_programs()
     password_file = folder / "password"
@@ -114,10 +116,12 @@ def postgres_in(folder: Path, *, port: int | None = None) -> Iterator[PostgresSe
         _make_cluster(programs, folder, password_file)
     password = password_file.read_text()
     at = port or free_ports(1)[0]
+    if encrypted:
+        _sign_certificate(folder)
     server = PostgresServer(LOOPBACK, at, USER, password, DATABASE, pid=0)
     # SIGTERM would wait for clients to leave; SIGINT sends them away.
     with running(
-        [str(programs / "postgres"), *_options(folder, at)],
+        [str(programs / "postgres"), *_options(folder, at, encrypted=encrypted)],
         log=folder / "log",
         ready=lambda: _accepts(server),
         user=_server_user(),
@@ -182,7 +186,24 @@ def _make_cluster(programs: Path, folder: Path, password_file: Path) -> None:
     )
 
 
-def _options(folder: Path, port: int) -> list[str]:
+def _sign_certificate(folder: Path) -> None:
+    """A certificate for loopback that is its own authority."""
+    key = folder / "server.key"
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
+            *("-subj", f"/CN={LOOPBACK}", "-addext", f"subjectAltName=IP:{LOOPBACK}"),
+            *("-keyout", str(key), "-out", str(folder / "server.crt")),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    key.chmod(0o600)
+    if user := _server_user():
+        shutil.chown(key, user, user)
+
+
+def _options(folder: Path, port: int, *, encrypted: bool) -> list[str]:
     settings = {
         "listen_addresses": LOOPBACK,
         "unix_socket_directories": "",
@@ -190,6 +211,12 @@ def _options(folder: Path, port: int) -> list[str]:
         "shared_buffers": "32MB",
         "max_connections": "100",
     }
+    if encrypted:
+        settings |= {
+            "ssl": "on",
+            "ssl_cert_file": str(folder / "server.crt"),
+            "ssl_key_file": str(folder / "server.key"),
+        }
     return [
         "-D",
         str(folder / "data"),

@@ -1,12 +1,16 @@
 """Spark's own servers from the pip package: a standalone cluster, and a Connect server."""
 
 import os
+import re
+import shlex
 import signal
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import dedent
 
 from lakebed.engines.spark import ALL_JARS, find_java, local_jars
 from lakebed.engines.spark.conf import EXTENSIONS
@@ -46,89 +50,72 @@ class Cluster:
     folder: Path
 
 
-def _java(classname: str, *arguments: str, memory: str = "512m") -> list[str]:
-    java = str(find_java(os.environ).home / "bin" / "java")
-    return [
-        java,
-        f"-Xmx{memory}",
-        "-XX:+UseSerialGC",
-        "-cp",
-        f"{spark_home()}/jars/*",
-        classname,
-        *arguments,
-    ]
-
-
 @contextmanager
 def standalone(folder: Path, *, workers: int = 2) -> Iterator[Cluster]:
-    """A master and so many workers of one core each, on loopback."""
+    """A master and so many workers of one core each, on loopback, as docs/production.md starts
+    them.
+    """
     ports = iter(free_ports(2 + 2 * workers))
     master, web = next(ports), next(ports)
-    home = {
-        "SPARK_LOCAL_IP": LOOPBACK,
-        "SPARK_HOME": str(spark_home()),
-        "JAVA_HOME": str(find_java(os.environ).home),
-    }
-    home |= {"SPARK_SCALA_VERSION": "2.13"}  # the launcher would look for it in folders of a build
+    address = f"spark://{LOOPBACK}:{master}"
+    (folder / "spark.conf").write_text(documented("/etc/lakebed/spark.conf"))
+    home = _home() | {"SPARK_DAEMON_JAVA_OPTS": "-XX:+UseSerialGC", "SPARK_DAEMON_MEMORY": "512m"}
+    places = {"/etc/lakebed": str(folder), "spark://10.0.0.5:7077": address}
     with ExitStack() as stack:
-        begin = _java(
-            "org.apache.spark.deploy.master.Master",
-            "--host",
-            LOOPBACK,
-            "--port",
-            str(master),
-            "--webui-port",
-            str(web),
-        )
-        stack.enter_context(
-            running(
-                begin,
-                log=folder / "master.log",
-                ready=lambda: answers(master),
-                environment=home,
-                seconds=90,
-            )
-        )
+        here = places | {"10.0.0.5": LOOPBACK, "7077": str(master), "8080": str(web)}
+        begin, log = documented_command("spark-master", here), folder / "master.log"
+        ready = lambda: answers(master)  # noqa: E731
+        stack.enter_context(running(begin, log=log, ready=ready, environment=home, seconds=90))
         started = []
         for number in range(workers):
-            port, page = next(ports), next(ports)
-            work = _java(
-                *(
-                    "org.apache.spark.deploy.worker.Worker",
-                    "--host",
-                    LOOPBACK,
-                    "--port",
-                    str(port),
-                    "--webui-port",
-                    str(page),
-                ),
-                *(
-                    "--cores",
-                    "1",
-                    "--memory",
-                    "2g",
-                    "--work-dir",
-                    str(folder / f"work{number}"),
-                    f"spark://{LOOPBACK}:{master}",
-                ),
-            )
-            log = folder / f"worker{number}.log"
+            here = places | {
+                "10.0.0.6": LOOPBACK,
+                "7078": str(next(ports)),
+                "8081": str(next(ports)),
+                "--cores 4 --memory 8g": "--cores 1 --memory 2g",
+                "/var/lib/lakebed/work": str(folder / f"work{number}"),
+            }
+            work, log = documented_command("spark-worker", here), folder / f"worker{number}.log"
             ready = _logged(log, "Successfully registered with master")
-            started.append(
-                Worker(
-                    stack.enter_context(
-                        running(work, log=log, ready=ready, environment=home, seconds=90)
-                    )
-                )
-            )
-        yield Cluster(f"spark://{LOOPBACK}:{master}", tuple(started), folder)
+            process = running(work, log=log, ready=ready, environment=home, seconds=90)
+            started.append(Worker(stack.enter_context(process)))
+        yield Cluster(address, tuple(started), folder)
+
+
+def _home() -> dict[str, str]:
+    """Where Spark's own scripts find Spark, Java and Python, and that they listen on loopback."""
+    return {
+        "JAVA_HOME": str(find_java(os.environ).home),
+        "SPARK_HOME": str(spark_home()),
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": LOOPBACK,
+    }
+
+
+def documented(file: str) -> str:
+    """What docs/production.md puts into a file."""
+    page = (Path(__file__).parents[2] / "docs" / "production.md").read_text()
+    found = re.search(rf"```\w+\n *# {re.escape(file)}\n(.*?)```", page, re.DOTALL)
+    assert found, f"docs/production.md does not show {file}"
+    return dedent(found[1])
+
+
+def documented_command(unit: str, here: Mapping[str, str]) -> list[str]:
+    """What a unit of docs/production.md starts, with the places that it has here."""
+    (line,) = (
+        line.removeprefix("ExecStart=")
+        for line in documented(f"/etc/systemd/system/{unit}.service").splitlines()
+        if line.startswith("ExecStart=")
+    )
+    for place, real in {"/opt/lakebed/bin": str(Path(sys.executable).parent), **here}.items():
+        line = line.replace(place, real)
+    return shlex.split(line)
 
 
 def documented_defaults() -> dict[str, str]:
     """The settings that docs/production.md gives to a Connect server; secrets in it are …"""
-    page = (Path(__file__).parents[2] / "docs" / "production.md").read_text()
-    block = page.partition("```properties\n")[2].partition("```")[0]
-    return dict(line.split(" ", 1) for line in block.splitlines())
+    lines = documented("/etc/lakebed/spark-connect.conf").splitlines()
+    return dict(line.split(" ", 1) for line in lines)
 
 
 def _logged(log: Path, said: str) -> Callable[[], bool]:
@@ -158,21 +145,13 @@ def connect_server(folder: Path, *, conf: Iterable[tuple[str, str]] = ()) -> Ite
     defaults = folder / "spark-defaults.conf"
     defaults.touch(mode=0o600)
     defaults.write_text(properties_text(settings))
-    command = [
-        *(str(spark_home() / "bin" / "spark-submit"), "--master", "local[2]"),
-        *("--class", "org.apache.spark.sql.connect.service.SparkConnectServer"),
-        *("--properties-file", str(defaults), "spark-internal"),
-    ]
-    home = {
-        "JAVA_HOME": str(find_java(os.environ).home),
-        "SPARK_HOME": str(spark_home()),
-        "SPARK_LOCAL_IP": LOOPBACK,
-    }
+    here = {"/etc/lakebed/spark-connect.conf": str(defaults), "local[4]": "local[2]"}
+    command = documented_command("spark-connect", here)
     with running(
         command,
         log=folder / "connect.log",
         ready=lambda: answers(port),
-        environment=home,
+        environment=_home(),
         seconds=120,
     ):
         yield f"sc://{LOOPBACK}:{port}"

@@ -12,7 +12,7 @@ from lakebed.app.lake import Lake
 from lakebed.errors import LakebedError
 from lakebed.names import TableName
 from lakebed.ports import Pointer, TableMetadata
-from lakebed.settings import Root, Settings, cache_folder, masked
+from lakebed.settings import DATA, IN_BUCKET, Root, Settings, cache_folder, logs_folder, masked
 from lakebed.tables import former_root
 
 State = Literal["ok", "warning", "problem"]
@@ -47,6 +47,7 @@ def examine(lake: Lake | None, environment: Mapping[str, str]) -> tuple[DoctorFi
         _guarded("catalog", lambda: _catalog(lake)),
         _guarded("identity", lambda: _identity(lake)),
         _guarded("tables", lambda: _tables(lake)),
+        _guarded("logs", lambda: _logs(lake, environment)),
     )
 
 
@@ -181,6 +182,14 @@ def _written_elsewhere(
     path_of = lake.stores.files.path_of
     roots = (former_root(pointers[table].location, metadata[table], path_of) for table in metadata)
     return [root for root in roots if root]
+
+
+def _logs(lake: Lake, environment: Mapping[str, str]) -> DoctorFinding:
+    """Where commands of this user log on this machine."""
+    folder = logs_folder(lake.settings, lake.root, environment)
+    copied = lake.settings.places.logs == IN_BUCKET
+    bucket = f", then copied to {lake.root.at(f'{DATA}/logs')}" if copied else ""
+    return DoctorFinding("logs", "ok", detail=f"{folder}{bucket}")
 
 
 def _no_lake() -> DoctorFinding:

@@ -1,18 +1,20 @@
 """Whether a layout can be made of a table, and what it is once nothing is left open. Pure."""
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from lakebed.derived.labels import batch_key_problem
 from lakebed.derived.spec import LayoutSpec
-from lakebed.errors import BadName, NameTaken, UnknownName, UsageError
+from lakebed.errors import NameTaken, UnknownName, UsageError
+from lakebed.name_rules import NameRule
 from lakebed.names import TableName
 from lakebed.ports import Column, TableMetadata
 from lakebed.tables import PartitionField
 from lakebed.types import Primitive, read_iceberg_type, read_table_type
 
-_NAME = re.compile(r"[\w-]{1,128}")
+LAYOUT_NAMES = NameRule(
+    "layout", r"[\w-]+", "it consists of letters, digits, '_' and '-'", longest=128
+)
 _TIMES = {"timestamp", "timestamp_ntz", "timestamp_ns", "timestamptz_ns"}
 _WHOLE = {"int", "bigint", "decimal", "string", "binary"}
 _DATES = {"date", *_TIMES}
@@ -88,8 +90,8 @@ def require_source(table: TableName) -> None:
 
 def require_possible(spec: LayoutSpec, table: TableName, source: TableMetadata) -> None:
     """Raise if the layout cannot be made of the table."""
-    if spec.name and not _NAME.fullmatch(spec.name):
-        raise BadName("layout", spec.name, "it consists of letters, digits, '_' and '-'")
+    if spec.name:
+        LAYOUT_NAMES.require("layout", spec.name)
     columns = {column.name.casefold(): column for column in source.columns}
     terms = (*spec.partition_by, *(term.by for term in spec.order))
     for name in (*(field.column for field in terms), *spec.batch_columns):

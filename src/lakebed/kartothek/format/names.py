@@ -7,11 +7,13 @@ sales/indices/item/2026-11-15T05%3A53….by-dataset-index.parquet    an inverted
 """
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from urllib.parse import quote
 
-from lakebed.errors import BadName, UnsupportedDataset
+from lakebed.errors import UnsupportedDataset
+from lakebed.name_rules import NameRule
 
 DEFAULT_TABLE = "table"
 INDEX_FOLDER = "indices"
@@ -21,6 +23,17 @@ OWN_FOLDER = "lakebed"  # in a dataset's folder: records that only Lakebed reads
 _METADATA = ".by-dataset-metadata."
 _INDEX_SUFFIX = ".by-dataset-index.parquet"
 _COMPONENT = re.compile(r"[A-Za-z0-9+_-]+")
+DATASET_NAMES = NameRule(
+    "Kartothek dataset",
+    r"[A-Za-z0-9+_-]+",
+    "letters, digits, +, - and _ are allowed in it, nothing else",
+)
+DATASET_TABLES = replace(
+    DATASET_NAMES,
+    kinds="table of a Kartothek dataset",
+    reserved=(INDEX_FOLDER, OWN_FOLDER),
+    why_reserved="indices or Lakebed's own records are in that folder",
+)
 _WRITTEN = re.compile(r"([^/]+/)+[0-9a-f]{32}\.parquet")  # by us and by plateau
 
 
@@ -43,16 +56,12 @@ _DATA_FORMATS = {str(format): format for format in DataFormat}
 
 def require_uuid(uuid: str) -> str:
     """The name of a dataset itself, if the specification allows it."""
-    return _require_component("dataset", uuid)
+    return DATASET_NAMES.require("dataset", uuid)
 
 
 def require_table(table: str) -> str:
     """The name of a dataset's table itself, if the specification allows it."""
-    if table == INDEX_FOLDER:
-        raise BadName("dataset's table", table, "the dataset's indices are in that folder")
-    if table == OWN_FOLDER:
-        raise BadName("dataset's table", table, "Lakebed's own records are in that folder")
-    return _require_component("dataset's table", table)
+    return DATASET_TABLES.require("dataset's table", table)
 
 
 def metadata_path(uuid: str, format: MetadataFormat) -> str:
@@ -62,8 +71,8 @@ def metadata_path(uuid: str, format: MetadataFormat) -> str:
 def dataset_of(path: str) -> str | None:
     """The dataset whose state a file holds; None for any other file."""
     uuid, found, suffix = path.partition(_METADATA)
-    is_state = found and suffix in list(MetadataFormat) and _COMPONENT.fullmatch(uuid)
-    return uuid if is_state else None
+    is_name = re.fullmatch(DATASET_NAMES.pattern, uuid)
+    return uuid if found and is_name and suffix in list(MetadataFormat) else None
 
 
 def schema_path(uuid: str, table: str) -> str:
@@ -107,9 +116,3 @@ def url_quoted(text: str | bytes) -> str:
 def clashing(uuid: str, names: tuple[str, ...]) -> str | None:
     """The first of a location's names that begins with this uuid, though it is another one."""
     return next((name for name in names if name.startswith(uuid) and name != uuid), None)
-
-
-def _require_component(kind: str, name: str) -> str:
-    if not _COMPONENT.fullmatch(name):
-        raise BadName(kind, name, "letters, digits, +, - and _ are allowed in it, nothing else")
-    return name

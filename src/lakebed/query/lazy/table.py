@@ -66,6 +66,7 @@ class LazyTable(RowSource):
 
     @property
     def name(self) -> TableName:
+        """The table that is read."""
         return self._selection.pinned.table
 
     @property
@@ -75,6 +76,7 @@ class LazyTable(RowSource):
 
     @property
     def columns(self) -> tuple[str, ...]:
+        """The names of the columns that are read."""
         return self._selection.columns
 
     @property

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from lakebed.errors import BadName, NameTaken, PointerMoved, UnknownName
+from lakebed.errors import NameTaken, PointerMoved, UnknownName
+from lakebed.name_rules import TABLE_NAMES
 from lakebed.names import TableName, require_no_collision
 from lakebed.ports import DroppedTable
 from lakebed.tables.placement import TablePlacement
@@ -17,8 +18,7 @@ def full_name(name: str | TableName) -> TableName:
 def shown_name(name: str | TableName) -> TableName:
     """The same; raises `BadName` for a name that would hide the table."""
     table = full_name(name)
-    if table.hidden:
-        raise BadName("table", str(table), "names of this form are Lakebed's own hidden tables")
+    TABLE_NAMES.require("table", table.name)
     return table
 
 
