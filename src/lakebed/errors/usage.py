@@ -54,6 +54,7 @@ class BadText(UsageError):
         column: int | None = None,
         next: str = "",
     ) -> None:
+        self.fault = what  # without the line
         self.line, self.excerpt, self.column = (
             line,
             excerpt,

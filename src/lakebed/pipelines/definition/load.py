@@ -2,14 +2,15 @@
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 
 from lakebed.errors import BadName, BadPipeline, near, suggestion
 from lakebed.names import TableName, ZoneName
-from lakebed.pipelines.definition.configure import Configured, configure
+from lakebed.pipelines.definition.configure import Configured, Origin, configure
 from lakebed.pipelines.definition.naming import refs_of, tables_of_folders
 from lakebed.pipelines.definition.python_inputs import read_python_inputs
-from lakebed.pipelines.definition.spec import Kind, PipelineSpec, Style, ZoneRef
+from lakebed.pipelines.definition.spec import Kind, PipelineSpec, Ref, Style, ZoneRef
 from lakebed.ports import Files
 from lakebed.quality import Gate, column_gates, read_gate
 from lakebed.settings import DATA, Document
@@ -120,9 +121,8 @@ def read_pipeline(
     _require_one_source(configured, kind, folder, contents)
     gates = _gates(folder, contents, configured)
     style, reads, zones, names = _reads(kind, source, where)
-    asked = ((_declarations(gate.source, gate.where).refs, gate.where) for gate in gates)
     gate_refs = tuple(
-        ref for calls, there in asked for ref in refs_of(calls, there, namespace, known)
+        ref for gate in gates for ref in _gate_refs(gate, configured.origin, namespace, known)
     )
     spec = PipelineSpec(
         table=table,
@@ -141,6 +141,7 @@ def read_pipeline(
         digest=text_digest(contents),
         version=version,
         batches=configured.batches,
+        origin=configured.origin,
     )
     _require_consistent(spec)
     return spec
@@ -207,6 +208,15 @@ def _gates(folder: str, contents: Mapping[str, str], configured: Configured) -> 
         if path.startswith(_GATES) and path.endswith(".sql")
     ]
     return (*written, *column_gates(configured.config.columns, where=f"{folder}/{_CONFIG}"))
+
+
+def _gate_refs(
+    gate: Gate, origin: Origin, namespace: str, known: Collection[TableName]
+) -> tuple[Ref, ...]:
+    calls = _declarations(gate.source, gate.where).refs
+    if gate.column:
+        calls = tuple(replace(call, line=origin.line_of_test(gate)) for call in calls)
+    return refs_of(calls, gate.where, namespace, known)
 
 
 def _reads(
