@@ -102,3 +102,66 @@ def test_no_file_is_archived_while_a_pipeline_cannot_be_read_that_may_read_it(
     for ask in (lambda: zone_readers(services), lambda: drafts_and_releases(specs, services)):
         with pytest.raises(LakebedError, match="which pipelines read the zones is not known"):
             ask()
+
+
+MISPLACED = [
+    ("gold/good/tests/x.sql", "move it to tests/quality/x.sql"),
+    ("gold/good/tests/quality/x.SQL", "move it to tests/quality/x.sql"),
+    ("gold/good/gate.sql", "A gate is in tests/quality: tests/quality/gate.sql"),
+    ("gold/good/extra.sql", "another pipeline is shop/pipelines/gold/extra/pipeline.sql"),
+    ("gold/good/schema.yml", "are in config.yaml"),
+    ("gold/good/macros/m.sql", "Write {% macro … %} into the pipeline"),
+    ("gold/good/seed.csv", "lakebed zone put"),
+]
+BESIDE = [
+    ("pipelines/gold/extra.sql", "shop/pipelines/gold/extra/pipeline.sql"),
+    ("pipelines/extra.py", "shop/pipelines/LAYER/extra/pipeline.py"),
+    ("pipelines/gold/schema.yml", "in config.yaml, in the folder of each"),
+    ("pipelines/gold/seed.csv", "lakebed zone put"),
+    ("macros/m.sql", "Write {% macro … %} into the pipeline"),
+    ("seeds/s.csv", "lakebed zone put"),
+    ("models/staging/m.sql", "NAMESPACE/pipelines/LAYER/NAME/pipeline.sql"),
+    ("tests/t.sql", "tests/quality/"),
+    ("../macros/m.sql", "Write {% macro … %} into the pipeline"),
+]
+
+
+def _put(drafts: TestLake, path: str, text: str = "SELECT 1") -> Path:
+    file = drafts.folder / "shop" / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+@pytest.mark.parametrize(("path", "advice"), MISPLACED)
+def test_a_file_in_a_wrong_place_of_a_pipelines_folder_is_told(
+    drafts: TestLake, path: str, advice: str
+) -> None:
+    _put(drafts, f"pipelines/{path}")
+    for ask in (drafts.lake.plan, drafts.lake.run, drafts.lake.pipelines.release):
+        with pytest.raises(BadPipeline, match="nothing reads this file here") as refused:
+            ask("gold.good")
+        assert refused.value.where == f"shop/pipelines/{path}"
+        assert advice in refused.value.next
+
+
+@pytest.mark.parametrize(("path", "advice"), BESIDE)
+def test_a_file_beside_the_pipelines_is_told_when_all_are_meant(
+    drafts: TestLake, path: str, advice: str
+) -> None:
+    _put(drafts, path)
+    with pytest.raises(BadPipeline, match="nothing reads this") as refused:
+        drafts.lake.plan()
+    assert advice in refused.value.next
+    assert drafts.lake.plan("gold.good")
+
+
+def test_files_that_do_not_look_like_a_pipelines_may_lie_anywhere(drafts: TestLake) -> None:
+    for path in ("pipelines/README.md", "pipelines/gold/__init__.py", "pipelines/gold/good/x.md"):
+        _put(drafts, path)
+    for path in ("pipelines/gold/.x.sql", "notebooks/n.sql", "macros/README.md", "../tests/t.sql"):
+        _put(drafts, path)
+    drafts.pipeline("gold.code", "def run(spark, context):\n    return spark.range(1)\n")
+    for path in ("query.sql", "settings.yaml", "rows.csv"):  # which its code may read
+        _put(drafts, f"pipelines/gold/code/{path}")
+    assert len(drafts.lake.plan()) == 2

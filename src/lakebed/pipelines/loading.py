@@ -14,7 +14,8 @@ from lakebed.pipelines.definition.graph import (
 from lakebed.pipelines.definition.load import (
     content_digest,
     decode_files,
-    read_folders,
+    list_pipelines,
+    misplaced_files,
     read_pipeline,
 )
 from lakebed.pipelines.definition.naming import require_known_layer, tables_of_folders
@@ -98,7 +99,9 @@ def load_pipelines(services: RunServices, *, released: bool = False) -> LoadedPi
 
 
 def _load_drafts(services: RunServices) -> LoadedPipelines:
-    folders = read_folders(services.ports.files)
+    files = services.ports.files
+    listing = list_pipelines(files)
+    folders = listing.read(files)
     known = tables_of_folders(folders)
     specs: dict[TableName, PipelineSpec] = {}
     faults: dict[str, LakebedError] = {}
@@ -123,7 +126,7 @@ def _load_drafts(services: RunServices) -> LoadedPipelines:
         {table: folders[spec.folder] for table, spec in specs.items()},
         {**unreadable, **cycles},
         damaged=frozenset((*unreadable, *cycles)),
-        faults=tuple(nameless),
+        faults=(*nameless, *misplaced_files(files, listing)),
     )
 
 
