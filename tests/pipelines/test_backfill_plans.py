@@ -119,7 +119,7 @@ def test_a_range_that_cannot_be_meant_is_refused(drafts: TestLake) -> None:
 def test_the_column_and_the_chunks_follow_the_other_settings(
     config: str, chunk: str, labels: list[str] | None, drafts: TestLake
 ) -> None:
-    drafts.pipeline(NAME, GUARDED, config)
+    drafts.pipeline(NAME, GUARDED.replace("id, at", "id, at, at AS seen", 1), config)
     (plan,) = drafts.lake.plan(NAME, start="2024-01-15", end="2024-02-10")
     assert plan.backfill is not None
     assert (plan.backfill.column, plan.backfill.chunk) == ("at", chunk)

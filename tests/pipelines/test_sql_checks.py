@@ -2,6 +2,7 @@
 starts.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -99,8 +100,103 @@ def test_a_gate_is_checked_with_its_pipeline(
         ask(drafts)
 
 
+NEGATIVE = {"positive": "SELECT * FROM {{ this }}\nWHERE amout < 0"}
+RELATED = """columns:
+  id:
+    tests:
+      - not_null
+      - relationships: {to: bronze.orders, field: idd}
+"""
+MISSPELT = [
+    ("SELECT 1 AS id, 2 AS amount", "", NEGATIVE, r"positive\.sql:2: there is no column amout"),
+    (
+        "SELECT 1 AS id",
+        RELATED,
+        {},
+        r"config\.yaml:5: relationships .*'id': there is no column idd",
+    ),
+    (
+        "SELECT 1 AS amount",
+        "materialized: view\n",
+        NEGATIVE,
+        r"positive\.sql:2: there is no column",
+    ),
+    (
+        "def run(spark, context):\n    return spark.range(1)\n",
+        "contract: true\ncolumns: {amount: int}\n",
+        NEGATIVE,
+        r"positive\.sql:2: there is no column amout(?s:.*)Did you mean amount\?",
+    ),
+]
+
+
+@pytest.mark.parametrize(("source", "config", "gates", "said"), MISSPELT)
+def test_a_column_that_a_gate_misspells_is_told_before_anything_runs(
+    drafts: TestLake, source: str, config: str, gates: dict[str, str], said: str
+) -> None:
+    drafts.pipeline("silver.orders", source, config, gates=gates)
+    compiled = () if "def run" in source else (_compile,)
+    released = () if config is RELATED else (_release,)  # whose columns may change with a release
+    for ask in (_plan, *compiled, *released):
+        with pytest.raises(BadPipeline, match=said):
+            ask(drafts)
+    assert (_run(drafts).error or {})["kind"] == "BadPipeline"
+
+
+@pytest.mark.parametrize("ask", [_plan, _compile, _release])
+def test_a_gate_may_name_what_the_query_and_the_strategy_make(
+    drafts: TestLake, ask: Callable[[TestLake], None]
+) -> None:
+    drafts.pipeline(
+        "silver.orders",
+        "SELECT id, at AS seen FROM {{ ref('bronze.orders') }}",
+        "merge_strategy: scd2\nunique_key: id\n",
+        gates={"valid": "SELECT seen, id FROM {{ this }} WHERE valid_from > valid_to"},
+    )
+    ask(drafts)
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ("merge_strategy: upsert\nunique_key: idd\n", "config.yaml:2: unique_key names 'idd'"),
+        ("tags: a\npartition_by: [day(att)]\n", "config.yaml:2: partition_by names 'att'"),
+        ("sort_by: [id DESC, days(att)]\n", "config.yaml:1: sort_by names 'att'"),
+        ("columns:\n  idd: {type: int}\n", "config.yaml:2: columns names 'idd'"),
+        ("columns:\n  id: {type: itn}\n", "config.yaml:2: the column 'id': there is no type 'itn'"),
+    ],
+)
+def test_a_setting_that_names_no_column_is_told_by_the_plan_and_before_a_first_run(
+    drafts: TestLake, config: str, said: str
+) -> None:
+    drafts.pipeline("silver.orders", "SELECT * FROM {{ ref('bronze.orders') }}", config)
+    for ask in (_plan, _compile):  # bronze has not run, but its query says its columns
+        with pytest.raises(BadPipeline, match=re.escape(said)):
+            ask(drafts)
+
+
+def test_columns_of_tables_that_must_be_built_first_are_those_of_their_queries(
+    drafts: TestLake,
+) -> None:
+    drafts.pipeline("silver.orders", "SELECT * FROM {{ ref('bronze.orders') }}")
+    drafts.pipeline("gold.orders", "SELECT id, lable FROM {{ ref('silver.orders') }}")
+    with pytest.raises(BadPipeline, match=r"there is no column lable(?s:.*)Did you mean label\?"):
+        drafts.lake.plan("gold.orders")
+    drafts.pipeline("silver.orders", "SELECT oops FROM {{ ref('bronze.orders') }}")
+    assert drafts.lake.plan("gold.orders")  # what is wrong with another is said where it is planned
+
+
+def test_a_zone_with_an_expected_schema_has_no_other_columns(drafts: TestLake) -> None:
+    zone = drafts.folder / "shop/landing/orders/zone.yaml"
+    zone.write_text("expected_schema: {id: int, at: date}\n")
+    drafts.pipeline("silver.orders", "SELECT id, att FROM {{ landing_zone('orders') }}")
+    for ask in (_plan, _compile, _release):
+        with pytest.raises(BadPipeline, match=r"pipeline\.sql:1: there is no column att"):
+            ask(drafts)
+
+
 def test_a_pipeline_can_be_planned_while_those_it_reads_are_not_built(drafts: TestLake) -> None:
-    drafts.pipeline("silver.orders", "SELECT id, anything FROM {{ ref('bronze.orders') }}")
+    drafts.pipeline("silver.orders", "SELECT id, label FROM {{ ref('bronze.orders') }}")
     (plan,) = drafts.lake.plan(ONE)
     assert plan.steps
     assert plan.reason == "shop.bronze.orders must be built first: lakebed run +shop.silver.orders"

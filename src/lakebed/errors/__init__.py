@@ -8,6 +8,8 @@
     │   ├── BadText             a file written for Lakebed is wrong, at a certain line
     │   │   ├── BadSettings     lakebed.yaml or a LAKEBED_* variable
     │   │   └── BadPipeline     a pipeline's files, a gate, a template or a zone.yaml
+    │   │       └── PipelineCycle  pipelines read each other in a cycle
+    │   ├── SeveralFaults       several pipelines cannot run; `faults` has the reason of each
     │   ├── BadQuery            a query that cannot be parsed, or is not allowed
     │   ├── BadName             a name that no table, zone or folder may have
     │   ├── NameCollision       two names that would share one table
@@ -156,8 +158,11 @@ from lakebed.errors.usage import (
     NameCollision,
     NameTaken,
     NoLake,
+    PipelineCycle,
+    SeveralFaults,
     UnknownName,
     UsageError,
+    raise_all,
 )
 
 __all__ = [
@@ -212,11 +217,13 @@ __all__ = [
     "NotPublished",
     "OutcomeUnknown",
     "PathUnresolved",
+    "PipelineCycle",
     "PointerMoved",
     "PointsElsewhere",
     "QueryEnded",
     "RowsChanged",
     "RunFailed",
+    "SeveralFaults",
     "SparkFailed",
     "TableDropped",
     "TypesChanged",
@@ -230,6 +237,7 @@ __all__ = [
     "WrittenAhead",
     "WrongDatabase",
     "near",
+    "raise_all",
     "sentence",
     "suggestion",
     "worker_traceback",

@@ -1,6 +1,6 @@
 """The request cannot be carried out."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from lakebed.errors.base import LakebedError, near, suggestion
 
@@ -54,6 +54,7 @@ class BadText(UsageError):
         column: int | None = None,
         next: str = "",
     ) -> None:
+        self.fault = what  # without the line
         self.line, self.excerpt, self.column = (
             line,
             excerpt,
@@ -71,6 +72,40 @@ class BadSettings(BadText):
 
 class BadPipeline(BadText):
     """A pipeline's files, a gate, a template or a zone's settings are wrong; nothing has run."""
+
+
+class PipelineCycle(BadPipeline):
+    """Pipelines read each other in a cycle; `tables` are those in it."""
+
+    def __init__(self, what: str, *, tables: Iterable[str], where: str, next: str) -> None:
+        self.tables = frozenset(tables)
+        super().__init__(what, where=where, next=next)
+
+
+class SeveralFaults(UsageError):
+    """Several files of pipelines are wrong: all `faults`, one below the other."""
+
+    def __init__(self, faults: Sequence[LakebedError]) -> None:
+        self.faults = tuple(faults)
+        shown = (f"\n  {_indented(fault)}" for fault in self.faults)
+        super().__init__(f"{len(self.faults)} pipelines cannot run:{''.join(shown)}")
+
+
+def _indented(fault: LakebedError) -> str:
+    place = f"{fault.where}: " if fault.where else ""
+    parts = (f"{place}{fault.what.rstrip()}", fault.next)
+    return "\n  ".join(filter(None, parts)).replace("\n", "\n  ")
+
+
+def raise_all(faults: Iterable[LakebedError]) -> None:
+    """Raise these faults, each once, if there are any: one as it is, several together."""
+    match list(dict.fromkeys(faults)):
+        case []:
+            return
+        case [only]:
+            raise only
+        case several:
+            raise SeveralFaults(several)
 
 
 class BadQuery(UsageError):

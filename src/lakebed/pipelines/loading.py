@@ -1,17 +1,30 @@
 """Loading a lake's pipelines: from their folders, or from their newest releases."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lakebed.errors import LakebedError
+from lakebed.errors import LakebedError, UsageError, raise_all
 from lakebed.names import TableName
-from lakebed.pipelines.definition.graph import Graph, GraphNode, build_graph
-from lakebed.pipelines.definition.load import decode_files, read_folders, read_pipeline
+from lakebed.pipelines.definition.graph import (
+    Graph,
+    GraphNode,
+    build_graph,
+    build_graph_around_cycles,
+)
+from lakebed.pipelines.definition.load import (
+    content_digest,
+    decode_files,
+    list_pipelines,
+    misplaced_files,
+    read_pipeline,
+)
 from lakebed.pipelines.definition.naming import require_known_layer, tables_of_folders
-from lakebed.pipelines.definition.select import select
+from lakebed.pipelines.definition.select import asks_for_contents, select
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.releases import load_released
 from lakebed.pipelines.services import RunServices
+
+Contents = Mapping[str, bytes]
 
 
 @dataclass(frozen=True)
@@ -20,14 +33,13 @@ class LoadedPipelines:
 
     specs: Mapping[TableName, PipelineSpec]
     graph: Graph
-    contents: Mapping[TableName, Mapping[str, bytes]] = field(
-        default_factory=dict
-    )  # the files of drafts
+    contents: Mapping[TableName, Contents] = field(default_factory=dict)  # the files of drafts
     unavailable: Mapping[TableName, LakebedError] = field(
         default_factory=dict
-    )  # why these cannot run from a release
-    damaged: frozenset[TableName] = frozenset()  # of these, the ones whose release cannot be read
+    )  # why these cannot run
+    damaged: frozenset[TableName] = frozenset()  # of these, the ones that cannot be read
     unreleased: frozenset[TableName] = frozenset()  # of these, the ones that were never released
+    faults: tuple[LakebedError, ...] = ()  # of folders that can be no pipeline
 
     def selected(
         self, selectors: Sequence[str], exclude: Sequence[str] = ()
@@ -36,20 +48,38 @@ class LoadedPipelines:
 
         A pipeline that was never released is left out where a selector selects others too, so that
         a new draft does not stop them. Raises if a selector selects only pipelines that cannot run,
-        or one whose release is damaged.
+        or some that cannot be read; all of these, if what is selected depends on what they say.
         """
+        raise_all(self.faults_among(selectors, exclude))
+        return self.readable(selectors, exclude)
+
+    def readable(
+        self, selectors: Sequence[str], exclude: Sequence[str] = ()
+    ) -> tuple[TableName, ...]:
+        """Those of the selected pipelines that can be read."""
         words: list[tuple[str, ...]] = [
             (word,) for selector in selectors for word in selector.split()
         ]
         for word in words or [()]:
             meant = select(self.graph, word, exclude)
-            if meant and not any(table in self.specs for table in meant):
+            if meant and not any(table in self.specs or table in self.damaged for table in meant):
                 raise self.unavailable[meant[0]]
         tables = select(self.graph, selectors, exclude)
-        for table in tables:
-            if table in self.damaged:
-                raise self.unavailable[table]
         return tuple(table for table in tables if table in self.specs)
+
+    def faults_among(
+        self, selectors: Sequence[str] = (), exclude: Sequence[str] = ()
+    ) -> tuple[LakebedError, ...]:
+        """What keeps the selected pipelines from being read."""
+        if selectors and not asks_for_contents((*selectors, *exclude)):
+            tables = select(self.graph, selectors, exclude)
+            return tuple(self.unavailable[table] for table in tables if table in self.damaged)
+        by_name = () if asks_for_contents(exclude) else exclude
+        left = select(self.graph, (), by_name)
+        return (
+            *self.faults,
+            *(self.unavailable[table] for table in left if table in self.damaged),
+        )
 
     def left_out(
         self, selectors: Sequence[str], exclude: Sequence[str] = ()
@@ -63,24 +93,48 @@ class LoadedPipelines:
 def load_pipelines(services: RunServices, *, released: bool = False) -> LoadedPipelines:
     """All drafts as they are now, or all newest releases.
 
-    A draft that cannot be read raises, with its line.
+    Those that cannot be read are not among the specs; selecting them raises the reason.
     """
     return _load_releases(services) if released else _load_drafts(services)
 
 
 def _load_drafts(services: RunServices) -> LoadedPipelines:
-    folders = read_folders(services.ports.files)
-    for folder in folders:
-        require_known_layer(folder, services.ports.settings)
+    files = services.ports.files
+    listing = list_pipelines(files)
+    folders = listing.read(files)
     known = tables_of_folders(folders)
-    read = [
-        (read_pipeline(folder, decode_files(folder, contents), known=known), contents)
-        for folder, contents in folders.items()
-    ]
-    specs = {spec.table: spec for spec, _ in read}
+    specs: dict[TableName, PipelineSpec] = {}
+    faults: dict[str, LakebedError] = {}
+    for folder, contents in folders.items():
+        try:
+            require_known_layer(folder, services.ports.settings)
+            spec = read_pipeline(folder, decode_files(folder, contents), known=known)
+            specs[spec.table] = spec
+        except UsageError as error:
+            faults[folder] = error
     last = services.ports.records.last_digests()
-    graph = build_graph([_node(spec, last) for spec in specs.values()])
-    return LoadedPipelines(specs, graph, {spec.table: contents for spec, contents in read})
+    unreadable = {
+        table: error for folder, error in faults.items() for table in tables_of_folders([folder])
+    }
+    nodes = [_node(spec, last) for spec in specs.values()]
+    nodes += [_unread_node(table, folders[table.pipeline_folder], last) for table in unreadable]
+    graph, cycles = build_graph_around_cycles(nodes)
+    nameless = [error for error in faults.values() if error not in unreadable.values()]
+    return LoadedPipelines(
+        specs,
+        graph,
+        {table: folders[spec.folder] for table, spec in specs.items()},
+        {**unreadable, **cycles},
+        damaged=frozenset((*unreadable, *cycles)),
+        faults=(*nameless, *misplaced_files(files, listing)),
+    )
+
+
+def _unread_node(
+    table: TableName, contents: Contents, last_digests: Mapping[TableName, str]
+) -> GraphNode:
+    modified = last_digests.get(table) != content_digest(contents)
+    return GraphNode(table, path=table.pipeline_folder, modified=modified)
 
 
 def _load_releases(services: RunServices) -> LoadedPipelines:
@@ -105,15 +159,31 @@ def _load_releases(services: RunServices) -> LoadedPipelines:
     )
 
 
-def require_released_inputs(
+def require_available_inputs(
     tables: Sequence[TableName], loaded: LoadedPipelines, services: RunServices
 ) -> None:
-    """Raise if a pipeline reads a table that does not exist, and that no release can make."""
-    read = {
-        table for one in tables for table in loaded.specs[one].inputs if table in loaded.unavailable
-    }
-    for table in sorted(read - services.ports.catalog.pointers(read).keys() if read else ()):
-        raise loaded.unavailable[table]
+    """Raise if a pipeline reads a table that does not exist, directly or through others that do
+    not, and no pipeline can make it.
+    """
+    if not loaded.unavailable:
+        return
+    read = _upstream(tables, loaded, built=frozenset())
+    built = services.ports.catalog.pointers(read).keys() if read else frozenset()
+    needed = _upstream(tables, loaded, built=built)
+    raise_all(loaded.unavailable[table] for table in sorted(needed) if table in loaded.unavailable)
+
+
+def _upstream(
+    tables: Sequence[TableName], loaded: LoadedPipelines, *, built: Collection[TableName]
+) -> set[TableName]:
+    """What pipelines read, directly and through others, as far as it is not built."""
+    found, waiting = set[TableName](), list(tables)
+    while waiting:
+        spec = loaded.specs.get(waiting.pop())
+        new = {table for table in (spec.inputs if spec else ()) if table not in {*found, *built}}
+        found |= new
+        waiting += new
+    return found
 
 
 def _node(spec: PipelineSpec, last_digests: Mapping[TableName, str]) -> GraphNode:

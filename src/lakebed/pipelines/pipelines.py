@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 from lakebed.derived.checks import DeclaredLayouts
-from lakebed.errors import LakebedError
+from lakebed.errors import LakebedError, raise_all
 from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import declared_layouts
 from lakebed.pipelines.lineage.lineage import ColumnLineage, Lineage
@@ -81,7 +81,7 @@ class Pipelines:
     def load(self, *, released: bool = False) -> LoadedPipelines:
         """All drafts as they are now, or all newest releases.
 
-        A draft that cannot be read raises, with its line.
+        Selecting one that cannot be read raises, with its line.
         """
         return load_pipelines(self.services, released=released)
 
@@ -112,8 +112,10 @@ class Pipelines:
         )
 
     def layouts(self) -> dict[TableName, DeclaredLayouts]:
-        """The layouts that drafts declare for their tables."""
-        return {table: declared_layouts(spec) for table, spec in self.load().specs.items()}
+        """The layouts that drafts declare for their tables. Raises if one cannot be read."""
+        loaded = self.load()
+        raise_all(loaded.faults_among())
+        return {table: declared_layouts(spec) for table, spec in loaded.specs.items()}
 
     def retry(
         self, *, listener: RunListener | None = None, **options: Unpack[RetryKeywords]

@@ -37,4 +37,6 @@ def fields_of(instance: "DataclassInstance", **instead: Any) -> dict[str, Any]:
 
 def error_json(error: "LakebedError") -> dict[str, Any]:
     """An error, with what a caller needs to decide whether to try again."""
-    return {"error": error.as_dict() | {"retryable": error.retryable}}
+    faults = [fault.as_dict() for fault in getattr(error, "faults", ())]
+    found = error.as_dict() | {"retryable": error.retryable}
+    return {"error": found | ({"faults": faults} if faults else {})}

@@ -25,6 +25,8 @@ class Gate:
     description: str = ""
     tags: tuple[str, ...] = ()
     remediation: str = ""
+    column: str = ""  # of a test of a column, whose query is in no file
+    test: str = ""
 
 
 def read_gate(name: str, source: str, *, where: str) -> Gate:
@@ -149,6 +151,8 @@ def _gates(column: str, tests: ColumnTests, where: str) -> list[Gate]:
             where,
             severity=asked.severity,
             description=f"column {column}: {name}",
+            column=column,
+            test=name,
         )
         for name, (asked, query) in questions.items()
         if asked

@@ -52,12 +52,13 @@ class Document:
                 yield from self._walk_named(item, path)
 
     def _walk_named(self, item: Any, path: Path) -> Iterator[tuple[Path, int]]:
-        """An item of a list that has a `name` is found by it."""
+        """An item of a list that has a `name` is found by it, any other by its keys."""
         parts = item.value if isinstance(item, yaml.MappingNode) else ()
         name = next((value.value for key, value in parts if key.value == "name"), None)
         if isinstance(name, str):
-            yield (*path, name), item.start_mark.line + 1
-            yield from self._walk(item, (*path, name))
+            path = (*path, name)
+            yield path, item.start_mark.line + 1
+        yield from self._walk(item, path)
 
     def find(self, path: Path) -> tuple[int | None, str]:
         """Line and text of the key, or of the nearest key above it; secrets in it are masked."""

@@ -20,11 +20,13 @@ from lakebed.pipelines.definition.batch_source import (
 )
 from lakebed.pipelines.definition.config import PipelineConfig, build_strategy
 from lakebed.pipelines.definition.source_config import LAYOUTS
-from lakebed.quality import ColumnSpec
+from lakebed.quality import ColumnSpec, Gate
 from lakebed.settings import Document, TableCare, reason
 from lakebed.tables import STRATEGIES, Strategy, rename_conflict
 from lakebed.templates import Annotation
-from lakebed.types import is_storable, read_table_type, stored_type
+from lakebed.types import is_storable, known_type, read_table_type, stored_type
+
+_TYPES = "Give it one, such as bigint, string or decimal(12,2)."
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Configured:
 
     config: PipelineConfig
     strategy: Strategy
+    origin: "Origin"
     batches: BatchSource | None = None
 
 
@@ -45,7 +48,7 @@ def configure(
     """
     given = {str(key).casefold(): value for key, value in document.tree.items()}
     given |= {key: annotation.value for key, annotation in annotations.items()}
-    origin = _Origin(document, annotations, source)
+    origin = Origin(document, annotations, source)
     _refuse_removed(given, origin)
     try:
         config = PipelineConfig.model_validate(given)
@@ -54,12 +57,13 @@ def configure(
     config, batches = _with_source(config, origin)
     _require_clear_renames(config, origin)
     _require_complete_contract(config, origin)
+    _require_known_types(config, origin)
     if config.one_file_a_run and STRATEGIES[config.merge_strategy].rebuilds_all:
         strategy = config.merge_strategy
         what = f"one_file_a_run is set, but {strategy} would keep only the rows of the last file."
         raise origin.refuse("one_file_a_run", what, next="Remove it, or choose another strategy.")
     try:
-        return Configured(config, build_strategy(config), batches)
+        return Configured(config, build_strategy(config), origin, batches)
     except ValidationError as error:
         field = str(error.errors()[0]["loc"][-1])
         what = f"the strategy {config.merge_strategy} needs {field}."
@@ -68,7 +72,7 @@ def configure(
         ) from None
 
 
-def _refuse_removed(given: Mapping[str, Any], origin: "_Origin") -> None:
+def _refuse_removed(given: Mapping[str, Any], origin: "Origin") -> None:
     """Raise for `pattern`, also of a layout: designs before Iceberg had it."""
     layouts = (given.get(str(name)) for name in LAYOUTS.choices)
     parts = [one for listed in layouts if isinstance(listed, list) for one in listed]
@@ -83,7 +87,7 @@ def _refuse_removed(given: Mapping[str, Any], origin: "_Origin") -> None:
 
 
 def _with_source(
-    config: PipelineConfig, origin: "_Origin"
+    config: PipelineConfig, origin: "Origin"
 ) -> tuple[PipelineConfig, BatchSource | None]:
     """The settings of a source in the words of all pipelines, and the source."""
     try:
@@ -105,7 +109,7 @@ def _with_source(
         raise origin.refuse("columns", f"columns: {error}.") from None
 
 
-def _require_clear_renames(config: PipelineConfig, origin: "_Origin") -> None:
+def _require_clear_renames(config: PipelineConfig, origin: "Origin") -> None:
     if what := rename_conflict(config.renames):
         former = next((name for name, column in config.columns.items() if column.renamed_from), "")
         key, path = ("rename", ()) if config.rename else ("columns", (former, "renamed_from"))
@@ -114,7 +118,7 @@ def _require_clear_renames(config: PipelineConfig, origin: "_Origin") -> None:
         )
 
 
-def _require_complete_contract(config: PipelineConfig, origin: "_Origin") -> None:
+def _require_complete_contract(config: PipelineConfig, origin: "Origin") -> None:
     """Raise unless a contract gives every column a type."""
     if not config.contract:
         return
@@ -126,19 +130,26 @@ def _require_complete_contract(config: PipelineConfig, origin: "_Origin") -> Non
     for name, column in config.columns.items():
         if column.type is None:
             what = f"the contract has no type for the column {name!r}."
-        elif not is_storable(read_table_type(column.type)):
-            what = (
-                f"the contract gives the column {name!r} the type {column.type!r}, which no table"
-                " has."
-            )
-        else:
-            continue
-        advice = "Give it one, such as bigint, string or decimal(12,2)."
-        raise origin.refuse("columns", what, inside=(name, "type"), next=advice)
+            raise origin.refuse("columns", what, inside=(name, "type"), next=_TYPES)
+
+
+def _require_known_types(config: PipelineConfig, origin: "Origin") -> None:
+    for name, column in config.columns.items():
+        if column.type and not is_storable(read_table_type(column.type)):
+            what = f"the column {name!r}: {_type_fault(column.type)}."
+            raise origin.refuse("columns", what, inside=(name, "type"), next=_TYPES)
+
+
+def _type_fault(text: str) -> str:
+    try:
+        known_type(text)
+    except ValueError as error:
+        return str(error)
+    return f"no table has the type {text!r}"
 
 
 @dataclass(frozen=True)
-class _Origin:
+class Origin:
     """Where a setting was given: in an annotation of the source, or in config.yaml."""
 
     document: Document
@@ -156,6 +167,17 @@ class _Origin:
         line, excerpt = self.document.find((key, *inside))
         return BadPipeline(what, where=self.document.where, line=line, excerpt=excerpt, next=next)
 
+    def line_of_test(self, gate: Gate) -> int:
+        """The line of the test of a column that a gate is made from."""
+        return self.document.find(("columns", gate.column, "tests", gate.test))[0] or 1
+
+    def refuse_test(self, gate: Gate, error: BadText) -> BadPipeline:
+        """The error in the query of a test of a column, which the user has not written."""
+        what = f"{gate.test} of the column {gate.column!r}: {error.fault}"
+        return self.refuse(
+            "columns", what, inside=(gate.column, "tests", gate.test), next=error.next
+        )
+
     def refuse_value(self, error: ErrorDetails) -> BadText:
         key = str(error["loc"][0]) if error["loc"] else ""
         if key not in self.annotations:
@@ -169,6 +191,7 @@ class _Origin:
         return self.refuse(key, f"{key}: {reason(error)}")
 
 
+NOWHERE = Origin(Document("", where="", refusal=BadPipeline), {}, "")  # settings of no file
 _KNOWN = (
     *PipelineConfig.model_fields,
     *ColumnSpec.model_fields,

@@ -1,12 +1,12 @@
 """The graph of pipelines: which one reads which, and in which order they run. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from heapq import heappop, heappush
 
-from lakebed.errors import BadPipeline, NameCollision, UnknownName
+from lakebed.errors import NameCollision, PipelineCycle, UnknownName
 from lakebed.names import TableName, ZoneName
 
 Links = Mapping[TableName, tuple[TableName, ...]]
@@ -112,7 +112,25 @@ def build_graph(nodes: Iterable[GraphNode]) -> Graph:
     return graph
 
 
-def _cycle_error(graph: Graph, cycle: Sequence[TableName]) -> BadPipeline:
+def build_graph_around_cycles(
+    nodes: Iterable[GraphNode],
+) -> tuple[Graph, Mapping[TableName, PipelineCycle]]:
+    """The graph of these pipelines, and why those of them that read each other in a cycle cannot
+    run. The graph has them without what they read.
+    """
+    left, cycles = tuple(nodes), dict[TableName, PipelineCycle]()
+    while True:
+        try:
+            return build_graph(left), cycles
+        except PipelineCycle as error:
+            inside = {node.table for node in left if str(node.table) in error.tables}
+            cycles |= dict.fromkeys(inside, error)
+            left = tuple(
+                replace(node, depends_on=()) if node.table in inside else node for node in left
+            )
+
+
+def _cycle_error(graph: Graph, cycle: Sequence[TableName]) -> PipelineCycle:
     """Names the whole cycle, from its first name back to it, each pipeline reading the next."""
     names = list(reversed(cycle))[
         :-1
@@ -120,8 +138,9 @@ def _cycle_error(graph: Graph, cycle: Sequence[TableName]) -> BadPipeline:
     start = names.index(min(names))
     path = (*names[start:], *names[:start], names[start])
     first = graph.by_table[path[0]]
-    return BadPipeline(
+    return PipelineCycle(
         f"pipelines read each other in a cycle: {' → '.join(map(str, path))}.",
+        tables=map(str, path),
         where=first.path or str(first.table),
         next="Remove one of these refs. A pipeline reads its own table as {{ this }}.",
     )

@@ -1,15 +1,23 @@
 """From a pipeline's folder to a `PipelineSpec`, or to an error that shows the line."""
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 
-from lakebed.errors import BadName, BadPipeline, near, suggestion
+from lakebed.errors import BadName, BadPipeline, near, raise_all, suggestion
 from lakebed.names import TableName, ZoneName
-from lakebed.pipelines.definition.configure import Configured, configure
+from lakebed.pipelines.definition.configure import Configured, Origin, configure
+from lakebed.pipelines.definition.misplaced import (
+    OF_A_NAMESPACE,
+    OF_THE_ROOT,
+    misplaced_beside_pipelines,
+    misplaced_folder,
+    misplaced_in_pipeline,
+)
 from lakebed.pipelines.definition.naming import refs_of, tables_of_folders
 from lakebed.pipelines.definition.python_inputs import read_python_inputs
-from lakebed.pipelines.definition.spec import Kind, PipelineSpec, Style, ZoneRef
+from lakebed.pipelines.definition.spec import Kind, PipelineSpec, Ref, Style, ZoneRef
 from lakebed.ports import Files
 from lakebed.quality import Gate, column_gates, read_gate
 from lakebed.settings import DATA, Document
@@ -35,9 +43,7 @@ def read_drafts(files: Files) -> dict[TableName, PipelineSpec]:
 
 def read_folders(files: Files) -> dict[str, dict[str, bytes]]:
     """The folders of all pipelines, with their files."""
-    return {
-        folder: _contents(files, folder, paths) for folder, paths in list_folders(files).items()
-    }
+    return list_pipelines(files).read(files)
 
 
 def read_folder(files: Files, folder: str) -> dict[str, bytes]:
@@ -46,20 +52,54 @@ def read_folder(files: Files, folder: str) -> dict[str, bytes]:
     return _contents(files, folder, [path for path in inside if is_pipeline_file(path)])
 
 
-def list_folders(files: Files) -> dict[str, list[str]]:
-    """The folders `{namespace}/pipelines/{layer}/{name}`, with the paths of their files.
+@dataclass(frozen=True)
+class PipelineListing:
+    """The files below all `{namespace}/pipelines`."""
 
-    Reads no file.
-    """
-    found: dict[str, list[str]] = {}
-    for namespace in files.folders():
-        if namespace == DATA or namespace.startswith((".", "_")):
-            continue
+    folders: dict[str, list[str]]  # {namespace}/pipelines/{layer}/{name}, with the paths inside
+    others: list[str]  # in no such folder
+
+    def read(self, files: Files) -> dict[str, dict[str, bytes]]:
+        """The contents of all folders."""
+        return {folder: _contents(files, folder, paths) for folder, paths in self.folders.items()}
+
+
+def list_pipelines(files: Files) -> PipelineListing:
+    """Where the files of pipelines are. Reads none of them."""
+    found = PipelineListing({}, [])
+    for namespace in _namespaces(files):
         for info in files.list(f"{namespace}/pipelines"):
             *folder, inside = [*info.path.split("/", 4), ""][:5]
-            if inside and is_pipeline_file(inside):
-                found.setdefault("/".join(folder), []).append(inside)
+            if not inside:
+                found.others.append(info.path)
+            elif is_pipeline_file(inside):
+                found.folders.setdefault("/".join(folder), []).append(inside)
     return found
+
+
+def list_folders(files: Files) -> dict[str, list[str]]:
+    """The folders of all pipelines, with the paths of their files. Reads no file."""
+    return list_pipelines(files).folders
+
+
+def misplaced_files(files: Files, listing: PipelineListing) -> Iterator[BadPipeline]:
+    """What is in no pipeline's folder, and looks as if it belonged to one."""
+    yield from filter(None, map(misplaced_beside_pipelines, listing.others))
+    for namespace in _namespaces(files):
+        own = files.folders(namespace)
+        for name in sorted(OF_A_NAMESPACE.intersection(own)):
+            yield from _misplaced_folder(files, f"{namespace}/{name}")
+        if namespace in OF_THE_ROOT and not {"pipelines", "landing"}.intersection(own):
+            yield from _misplaced_folder(files, namespace)
+
+
+def _misplaced_folder(files: Files, folder: str) -> Iterator[BadPipeline]:
+    if fault := misplaced_folder(folder, (info.path for info in files.list(folder))):
+        yield fault
+
+
+def _namespaces(files: Files) -> Iterator[str]:
+    return (name for name in files.folders() if name != DATA and not name.startswith((".", "_")))
 
 
 def is_pipeline_file(path: str) -> bool:
@@ -117,12 +157,13 @@ def read_pipeline(
     file = _source_file(folder, contents)
     kind, source, where = _SOURCES[file], contents[file], f"{folder}/{file}"
     configured = _configured(contents, kind, folder, where)
+    if version is None:  # a release runs as it is
+        raise_all(misplaced_in_pipeline(folder, contents, kind))
     _require_one_source(configured, kind, folder, contents)
     gates = _gates(folder, contents, configured)
     style, reads, zones, names = _reads(kind, source, where)
-    asked = ((_declarations(gate.source, gate.where).refs, gate.where) for gate in gates)
     gate_refs = tuple(
-        ref for calls, there in asked for ref in refs_of(calls, there, namespace, known)
+        ref for gate in gates for ref in _gate_refs(gate, configured.origin, namespace, known)
     )
     spec = PipelineSpec(
         table=table,
@@ -141,6 +182,7 @@ def read_pipeline(
         digest=text_digest(contents),
         version=version,
         batches=configured.batches,
+        origin=configured.origin,
     )
     _require_consistent(spec)
     return spec
@@ -207,6 +249,15 @@ def _gates(folder: str, contents: Mapping[str, str], configured: Configured) -> 
         if path.startswith(_GATES) and path.endswith(".sql")
     ]
     return (*written, *column_gates(configured.config.columns, where=f"{folder}/{_CONFIG}"))
+
+
+def _gate_refs(
+    gate: Gate, origin: Origin, namespace: str, known: Collection[TableName]
+) -> tuple[Ref, ...]:
+    calls = _declarations(gate.source, gate.where).refs
+    if gate.column:
+        calls = tuple(replace(call, line=origin.line_of_test(gate)) for call in calls)
+    return refs_of(calls, gate.where, namespace, known)
 
 
 def _reads(

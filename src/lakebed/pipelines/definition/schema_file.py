@@ -50,11 +50,7 @@ def _require_valid(document: Document, name: str, folder: str, text: str) -> Non
     try:
         read_pipeline(folder, {"config.yaml": text})
     except BadText as error:
-        raise _at(document, _inside(name, error), _first_line(error), error.next) from None
-
-
-def _first_line(error: BadText) -> str:
-    return error.what.partition("\n")[0]
+        raise _at(document, _inside(name, error), error.fault, error.next) from None
 
 
 def _inside(name: str, error: BadText) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.definition.graph import Graph, GraphNode
 
 _TERM = re.compile(r"(?P<at>@)?(?:(?P<up>\d*)\+)?(?P<what>.*?)(?:\+(?P<down>\d*))?")
+_ASKS_FOR_CONTENTS = re.compile(r"^@|^(?:\d*\+)?(?:tag|zone|source):|\+\d*$")
 _EXAMPLES = (
     "Write a name (silver.orders), a pattern (silver.*), or tag:x, path:x, layer:x, namespace:x,"
     " zone:x, state:modified."
@@ -29,6 +30,12 @@ def select(
     """The selected pipelines, each after those it reads. No selector means all."""
     wanted = _either(graph, selectors) if selectors else frozenset(graph.tables)
     return graph.order(wanted - _either(graph, exclude))
+
+
+def asks_for_contents(selectors: Sequence[str]) -> bool:
+    """Whether what is selected depends on what pipelines say, not on their names and places."""
+    terms = [term for selector in selectors for term in re.split(r"[\s,]+", selector)]
+    return any(_ASKS_FOR_CONTENTS.search(term) for term in terms)
 
 
 def _either(graph: Graph, arguments: Sequence[str]) -> frozenset[TableName]:

@@ -1,12 +1,13 @@
 """A pipeline as it was written, checked. Everything that it reads is known before anything runs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from lakebed.batches.finding import BatchSource
 from lakebed.derived.checks import DeclaredLayouts
 from lakebed.names import TableName, ZoneName
 from lakebed.pipelines.definition.config import PipelineConfig
+from lakebed.pipelines.definition.configure import NOWHERE, Origin
 from lakebed.quality import Gate
 from lakebed.tables import Strategy
 
@@ -55,6 +56,7 @@ class PipelineSpec:
     digest: str  # digest of all files
     version: int | None = None  # None: the draft
     batches: BatchSource | None = None  # of a pipeline that reads files by a pattern
+    origin: Origin = field(default=NOWHERE, compare=False, repr=False)  # of its settings
 
     @property
     def is_view(self) -> bool:

@@ -142,6 +142,9 @@ def _compiled(
         ".".join((CATALOG, *_source(table, context).parts)): names
         for table, names in context.pins.columns.items()
     }
+    known |= {
+        context.view(*key): pin.columns for key, pin in context.pins.landing.items() if pin.columns
+    }
     query = check_query(
         rendered.text,
         where=where,

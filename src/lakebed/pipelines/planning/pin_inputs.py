@@ -53,6 +53,7 @@ def pin_inputs(
     if options.request.full_refresh and not target.absent:
         _require_no_lost_history(spec)
     shown = {table: _shown(pin, found, built) for table, pin in inputs.items()}
+    shown[spec.table] = _own_shown(target, options.ref)
     landing, batches = _pin_files(spec, target, services, full_refresh=options.request.full_refresh)
     pins = Pins(
         run_id,
@@ -60,7 +61,7 @@ def pin_inputs(
         landing,
         options.request.full_refresh,
         options.ref,
-        shown | {spec.table: _own_shown(target, options.ref)},
+        shown,
         batches,
         _known_columns(shown, found),
         _given(spec, services, options),

@@ -63,7 +63,8 @@ def pin_zones(
         raise _files_gone_error(spec.table, gone, absent=absent)
     if spec.strategy.adds_replaced_files:
         _require_no_refused(spec, pinned)
-    return pinned
+    expected = {zone.ref.zone: tuple(zone.spec.expected_schema or ()) for zone in zones}
+    return {key: replace(pin, columns=expected[key[0]]) for key, pin in pinned.items()}
 
 
 def _oldest(pinned: Mapping[ZoneKey, ZonePin]) -> dict[ZoneKey, ZonePin]:

@@ -58,6 +58,7 @@ class ZonePin:
     archived: int = 0  # how many files in `_processed/` are not read
     replaced: tuple[str, ...] = ()  # files of which the table has a former version
     replaced_rule: ReplacedRule = "append"  # what becomes of their rows under append_only
+    columns: tuple[str, ...] = ()  # those of its files, where zone.yaml says them
 
     @property
     def is_empty(self) -> bool:

@@ -5,9 +5,11 @@ Nothing runs, no JVM starts.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from graphlib import TopologicalSorter
 
-from lakebed.errors import UsageError
+from lakebed.errors import LakebedError, UsageError
 from lakebed.names import TableName
+from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.planning.backfills.look import look_at_backfill
 from lakebed.pipelines.planning.backfills.plan import plan_backfill
@@ -24,6 +26,7 @@ from lakebed.pipelines.planning.sources.look import look_at_source
 from lakebed.pipelines.planning.sources.plan import plan_source
 from lakebed.pipelines.planning.sql_check import check_queries, columns_after, columns_ahead
 from lakebed.pipelines.preview.preview import template_context
+from lakebed.pipelines.releases import columns_of_draft
 from lakebed.pipelines.running.undone import look_for_undone, plan_from_look
 from lakebed.pipelines.services import RunServices
 from lakebed.templates import STAND_IN, SqlValue
@@ -44,6 +47,9 @@ class Lookahead:
     columns: dict[TableName, tuple[str, ...] | None] = field(
         default_factory=dict
     )  # after their runs; None if they cannot be known
+    unbuilt: dict[TableName, tuple[str, ...] | None] = field(
+        default_factory=dict
+    )  # of tables that must be built first, as their drafts name them
 
     @classmethod
     def of(
@@ -58,9 +64,40 @@ class Lookahead:
         found = template_context(
             self.specs[table], self.specs, self.services, self.options, built=self.absent, mark=mark
         )
-        return replace(
-            found, pins=replace(found.pins, columns=columns_ahead(found.pins.columns, self.columns))
-        )
+        self._look_at_unbuilt(table)
+        ahead = columns_ahead(found.pins.columns, self.unbuilt | self.columns)
+        return replace(found, pins=replace(found.pins, columns=ahead))
+
+    def _look_at_unbuilt(self, table: TableName) -> None:
+        """Note the columns of all absent tables that this one reads, directly or through others."""
+        links: dict[TableName, list[TableName]] = {}
+        waiting = [table]
+        while waiting:
+            one = waiting.pop()
+            if one not in links:
+                known = self.columns.keys() | self.unbuilt.keys()
+                inputs = self.specs[one].inputs
+                links[one] = [read for read in inputs if read in self.absent and read not in known]
+                waiting += links[one]
+        for one in TopologicalSorter(links).static_order():
+            if one != table:
+                self.unbuilt[one] = self._columns_of_draft(self.specs[one])
+
+    def _columns_of_draft(self, spec: PipelineSpec) -> tuple[str, ...] | None:
+        """The columns that a first run would make, if the query names them. What is wrong with the
+        query is said where it is planned itself.
+        """
+        if spec.kind != "sql":
+            return None
+        try:
+            return columns_of_draft(
+                spec,
+                self.services,
+                vars=self.options.request.vars,
+                ahead=self.unbuilt | self.columns,
+            )
+        except LakebedError:
+            return None
 
     def plan(self, table: TableName) -> RunPlan:
         """What a run would do; raises if it could not run."""
@@ -113,9 +150,9 @@ class Lookahead:
                 next="Look at its rows: lakebed preview",
             )
         this = context.this or spec.table.spark
-        query = compile_query(context)
-        self.columns[table] = columns_after(context, query.query)
-        return (query, *(compile_gate(context, gate, this=this) for gate in spec.gates))
+        self.columns[table] = columns_after(context, check_queries(context))
+        gates = (compile_gate(context, gate, this=this) for gate in spec.gates)
+        return (compile_query(context), *gates)
 
 
 def _unbuilt(tables: Sequence[TableName], reader: TableName) -> str:

@@ -22,8 +22,8 @@ from lakebed.pipelines.running.begin import closing, logger_of, pinned
 from lakebed.pipelines.running.steps import calculate
 from lakebed.pipelines.running.steps.batches.read import read_batch
 from lakebed.pipelines.services import RunServices
-from lakebed.ports import Compute, Field, Lease, RunRecord, Verdict
-from lakebed.quality import Gate, GateQueries, could_not_run, run_gate
+from lakebed.ports import Field, Lease, RunRecord, Verdict
+from lakebed.quality import GateQueries, could_not_run, run_gate
 from lakebed.tables import HeldLease
 from lakebed.templates import SqlValue
 
@@ -112,20 +112,26 @@ def run_gates(
             if spec.is_view
             else work.context.this or spec.table.spark
         )
-        queries = GateQueries(
-            lambda: {
-                gate.name: compile_gate(work.context, gate, this=this).text for gate in spec.gates
-            }
-        )
-        return tuple(_verdict(gate, queries, work.compute) for gate in spec.gates)
+        return tuple(_verdicts(work, this))
 
 
-def _verdict(gate: Gate, queries: GateQueries, compute: Compute) -> Verdict:
+def _verdicts(work: ActiveRun, this: str) -> Iterator[Verdict]:
     """A gate that cannot run keeps no other from being shown; it fails, whatever its severity."""
-    try:
-        return run_gate(gate, queries, compute=compute)
-    except LakebedError as error:
-        return could_not_run(gate, error)
+    texts: dict[str, str] = {}
+    refused: dict[str, LakebedError] = {}
+    for gate in work.spec.gates:
+        try:
+            texts[gate.name] = compile_gate(work.context, gate, this=this).text
+        except LakebedError as error:
+            refused[gate.name] = error
+    queries = GateQueries(lambda: texts)
+    for gate in work.spec.gates:
+        try:
+            if gate.name in refused:
+                raise refused[gate.name]
+            yield run_gate(gate, queries, compute=work.compute)
+        except LakebedError as error:
+            yield could_not_run(gate, error)
 
 
 @contextmanager

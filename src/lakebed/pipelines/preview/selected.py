@@ -2,14 +2,16 @@
 what is published.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import TypeVar
 
-from lakebed.errors import UsageError
+from lakebed.errors import LakebedError, UsageError, raise_all
 from lakebed.names import TableName
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.fitting_options import require_fitting_options
-from lakebed.pipelines.loading import LoadedPipelines, load_pipelines, require_released_inputs
+from lakebed.pipelines.loading import LoadedPipelines, load_pipelines, require_available_inputs
 from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.planning.plan import RunPlan
 from lakebed.pipelines.preview.lookahead import Lookahead
@@ -37,6 +39,7 @@ class GateResults:
     reason: str = ""
 
 
+Found = TypeVar("Found")
 OnGateResults = Callable[
     [GateResults, int], None
 ]  # the results of one pipeline, and how many pipelines there are
@@ -48,27 +51,57 @@ def plan_selected(options: RunOptions, services: RunServices) -> tuple[RunPlan, 
     Changes nothing, starts no JVM.
     """
     request = options.request
-    loaded = load_pipelines(services, released=request.released)
-    tables = loaded.selected(request.select, request.exclude)
-    require_released_inputs(tables, loaded, services)
-    require_fitting_options([loaded.specs[table] for table in tables], request)
+    loaded, tables, faults = _look(options, services)
     alone = not request.together or len(tables) == 1
     ahead = Lookahead.of(loaded.specs, services, options, alone=alone)
-    return tuple(map(ahead.plan, tables))
+    return _of_each(tables, ahead.plan, faults)
+
+
+def _look(
+    options: RunOptions, services: RunServices
+) -> tuple[LoadedPipelines, Sequence[TableName], Sequence[LakebedError]]:
+    """The selected pipelines that can be looked at, and why others cannot be read. Those that read
+    such a one are left out.
+    """
+    request = options.request
+    loaded = load_pipelines(services, released=request.released)
+    faults = loaded.faults_among(request.select, request.exclude)
+    tables = loaded.readable(request.select, request.exclude)
+    if faults:
+        above = loaded.graph.ancestors
+        lost = loaded.unavailable.keys()
+        tables = tuple(table for table in tables if not lost & {table, *above(table)})
+    require_available_inputs(tables, loaded, services)
+    require_fitting_options([loaded.specs[table] for table in tables], request)
+    return loaded, tables, faults
+
+
+def _of_each(
+    tables: Iterable[TableName],
+    look: Callable[[TableName], Found],
+    faults: Sequence[LakebedError],
+) -> tuple[Found, ...]:
+    """What is found at each pipeline; raises all that is wrong with any of them."""
+    found, wrong = list[Found](), list(faults)
+    for table in tables:
+        try:
+            found.append(look(table))
+        except UsageError as error:
+            wrong.append(error)
+    raise_all(wrong)
+    return tuple(found)
 
 
 def compile_selected(options: RunOptions, services: RunServices) -> tuple[CompiledSql, ...]:
     """The SQL of the selected pipelines and their gates; raises if all of them are Python."""
-    request = options.request
-    loaded = load_pipelines(services, released=request.released)
-    tables = loaded.selected(request.select, request.exclude)
-    require_fitting_options([loaded.specs[table] for table in tables], request)
+    loaded, tables, faults = _look(options, services)
     ahead = Lookahead.of(loaded.specs, services, options)
     python = [table for table in tables if loaded.specs[table].kind != "sql"]
     if len(python) < len(tables):
         ahead.columns |= dict.fromkeys(python)
-        tables = tuple(table for table in tables if table not in python)
-    return tuple(sql for table in tables for sql in _sql(ahead, loaded.specs[table]))
+        tables = [table for table in tables if table not in python]
+    compiled = _of_each(tables, lambda table: _sql(ahead, loaded.specs[table]), faults)
+    return tuple(chain.from_iterable(compiled))
 
 
 def _sql(ahead: Lookahead, spec: PipelineSpec) -> list[CompiledSql]:
@@ -87,6 +120,7 @@ def preview_one(name: str, options: RunOptions, services: RunServices, *, limit:
         raise UsageError(
             f"{name!r} selects {len(tables)} pipelines.", next="Give the whole name of one."
         )
+    require_available_inputs(tables, loaded, services)
     require_fitting_options([loaded.specs[tables[0]]], request)
     return preview(loaded.specs[tables[0]], loaded.specs, services, options, limit=limit)
 

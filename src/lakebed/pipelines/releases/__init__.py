@@ -1,6 +1,6 @@
 """Releases: immutable versions of a pipeline's files, and saved drafts."""
 
-from lakebed.pipelines.releases.check import check_release, known_columns
+from lakebed.pipelines.releases.check import check_release, columns_of_draft, known_columns
 from lakebed.pipelines.releases.content import OBJECTS, fetch_content, object_path
 from lakebed.pipelines.releases.diff import FileChanges, compare, summary_lines
 from lakebed.pipelines.releases.load import (
@@ -39,6 +39,7 @@ __all__ = [
     "ReleasedPipelines",
     "RestoredDraft",
     "check_release",
+    "columns_of_draft",
     "compare",
     "delete_draft",
     "differing_counterparts",

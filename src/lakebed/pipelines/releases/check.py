@@ -3,7 +3,6 @@
 Starts no JVM.
 """
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,24 +13,25 @@ from lakebed.names import CATALOG, TableName
 from lakebed.pipelines.definition.graph import GraphNode, build_graph
 from lakebed.pipelines.definition.load import content_digest, list_folders, read_folder
 from lakebed.pipelines.definition.spec import PipelineSpec
-from lakebed.pipelines.lineage.lineage import Schemas, logical_names, unpinned
+from lakebed.pipelines.lineage.lineage import Schemas, unpinned
+from lakebed.pipelines.planning.compile import zone_view
 from lakebed.pipelines.planning.pin_zones import require_known_zones
-from lakebed.pipelines.planning.sql_check import added_columns, registered_functions
+from lakebed.pipelines.planning.sql_check import (
+    at_its_test,
+    columns_ahead,
+    columns_with,
+    registered_functions,
+    require_named_columns,
+)
 from lakebed.pipelines.releases.load import draft_tables, load_released
 from lakebed.pipelines.services import RunServices
-from lakebed.settings import Document
-from lakebed.sql import CheckedQuery, check_query, column_lineage, refuse_bare_count
-from lakebed.templates import RANGE, STAND_IN, TemplateValues, read_annotations, render
+from lakebed.sql import CheckedQuery, check_query, refuse_bare_count
+from lakebed.templates import RANGE, STAND_IN, TemplateValues, render
 
 _PYTHON = "pipeline.py"
-_ORDERING = re.compile(r"\s+(asc|desc|nulls\s+(first|last))\b", re.IGNORECASE)
-_CALL = re.compile(r"\w+\(\s*(?:\d+\s*,\s*)?([^,()]+?)\s*(?:,\s*\d+\s*)?\)")
-Texts = Mapping[str, str]
 
 
-def check_release(
-    spec: PipelineSpec, texts: Texts, services: RunServices, *, vars: Mapping[str, Any]
-) -> None:
+def check_release(spec: PipelineSpec, services: RunServices, *, vars: Mapping[str, Any]) -> None:
     """Raise, with the line, for what would fail in a run, as far as that can be known without
     running it.
     """
@@ -40,9 +40,11 @@ def check_release(
     require_no_cycle(spec, services)
     known = _known(spec, services)
     for values in _template_values(spec, vars):
-        _check_gates(spec, values, known)
-        if spec.kind == "sql":
-            _check_columns(spec, texts, _columns(spec, values, known))
+        sql = spec.kind == "sql"
+        query = known.checked(spec.source, values, where=spec.file) if sql else None
+        if query:
+            require_named_columns(spec, query.columns, known.present)
+        _check_gates(spec, values, known.after(spec, query))
 
 
 def known_columns(specs: list[PipelineSpec], services: RunServices) -> Schemas:
@@ -60,6 +62,29 @@ def known_columns(specs: list[PipelineSpec], services: RunServices) -> Schemas:
         for table, metadata in found.items()
     }
     return known | {str(zone): dict(columns) for zone, columns in zones.items() if columns}
+
+
+def columns_of_draft(
+    spec: PipelineSpec,
+    services: RunServices,
+    *,
+    vars: Mapping[str, Any],
+    ahead: Mapping[TableName, tuple[str, ...] | None],
+) -> tuple[str, ...] | None:
+    """The columns that a first run of a SQL pipeline would make, after the pipelines `ahead` have
+    run; None if they cannot be known.
+    """
+    schemas = known_columns([spec], services)
+    present = {table: tuple(schemas.get(str(table), ())) for table in spec.inputs}
+    columns = {_in_sql(table): names for table, names in columns_ahead(present, ahead).items()}
+    rendered = render(spec.source, unpinned(spec, vars), where=spec.file)
+    known = columns | _zone_columns(spec, schemas)
+    query = check_query(
+        rendered.text,
+        where=spec.file,
+        columns={name: names for name, names in known.items() if names},
+    )
+    return columns_with(spec, query, ())
 
 
 def require_no_cycle(spec: PipelineSpec, services: RunServices) -> None:
@@ -127,10 +152,9 @@ def _needs_range(spec: PipelineSpec, values: TemplateValues) -> bool:
 class _Known:
     """What is known without Spark."""
 
-    schemas: Schemas  # of existing tables and zones
-    columns: Mapping[
-        str, tuple[str, ...]
-    ]  # of inputs that are up to date, by their names in the SQL
+    # of zones, and of inputs that are up to date, by their names in the SQL
+    columns: Mapping[str, tuple[str, ...]]
+    present: tuple[str, ...]  # columns of the table itself
     functions: Collection[str] | None
 
     def checked(self, source: str, values: TemplateValues, *, where: str) -> CheckedQuery:
@@ -150,6 +174,12 @@ class _Known:
             columns=self.columns,
         )
 
+    def after(self, spec: PipelineSpec, query: CheckedQuery | None) -> "_Known":
+        """What is known once the query has made the table."""
+        own, found = _in_sql(spec.table), columns_with(spec, query, self.present)
+        known = {name: names for name, names in self.columns.items() if name != own}
+        return replace(self, columns=known | ({own: found} if found else {}))
+
 
 def _known(spec: PipelineSpec, services: RunServices) -> _Known:
     schemas, store = known_columns([spec], services), services.ports.files
@@ -160,14 +190,26 @@ def _known(spec: PipelineSpec, services: RunServices) -> _Known:
         if _PYTHON in folders[folder]
     )
     columns = {
-        ".".join((CATALOG, *table.parts)): tuple(schemas.get(str(table), ()))
-        for table in _settled(spec, services)
+        _in_sql(table): tuple(schemas.get(str(table), ())) for table in _settled(spec, services)
     }
+    columns |= _zone_columns(spec, schemas)
     return _Known(
-        schemas,
         {name: names for name, names in columns.items() if names},
+        tuple(schemas.get(str(spec.table), ())),
         registered_functions(python, own_spark=services.engines.own_spark),
     )
+
+
+def _zone_columns(spec: PipelineSpec, schemas: Schemas) -> dict[str, tuple[str, ...]]:
+    """The columns of the zones that a pipeline reads, by their names in the SQL."""
+    return {
+        zone_view(ref.zone, ref.pattern): tuple(schemas.get(str(ref.zone), ()))
+        for ref in spec.zones
+    }
+
+
+def _in_sql(table: TableName) -> str:
+    return ".".join((CATALOG, *table.parts))
 
 
 def _settled(spec: PipelineSpec, services: RunServices) -> Iterator[TableName]:
@@ -187,68 +229,11 @@ def _settled(spec: PipelineSpec, services: RunServices) -> Iterator[TableName]:
             yield table
 
 
-def _columns(spec: PipelineSpec, values: TemplateValues, known: _Known) -> tuple[str, ...]:
-    """The columns that the query returns; empty if they cannot be known."""
-    query = known.checked(spec.source, values, where=spec.file)
-    found = column_lineage(query.text, known.schemas, logical=logical_names(spec))
-    return () if "*" in found else tuple(found)
-
-
 def _check_gates(spec: PipelineSpec, values: TemplateValues, known: _Known) -> None:
     refs = {ref.text: ref.table.spark for ref in spec.gate_refs}
     for gate in spec.gates:
-        query = known.checked(gate.source, replace(values, refs=refs, zones={}), where=gate.where)
-        refuse_bare_count(query, where=gate.where)
-
-
-@dataclass(frozen=True)
-class _Named:
-    setting: str
-    column: str
-
-
-def _check_columns(spec: PipelineSpec, texts: Texts, columns: tuple[str, ...]) -> None:
-    known = [*columns, *added_columns(spec)]
-    folded = {name.casefold() for name in known}
-    for named in _named(spec) if columns else ():
-        if not {named.column.casefold(), named.column.partition(".")[0].casefold()} & folded:
-            where, line, excerpt = _place(spec, texts, named)
-            what = (
-                f"{named.setting} names {named.column!r}, which is not among the columns of the"
-                " query."
+        with at_its_test(spec, gate):
+            query = known.checked(
+                gate.source, replace(values, refs=refs, zones={}), where=gate.where
             )
-            raise BadPipeline(
-                what,
-                where=where,
-                line=line,
-                excerpt=excerpt,
-                next=suggestion(near(named.column, known)),
-            )
-
-
-def _named(spec: PipelineSpec) -> Iterator[_Named]:
-    config = spec.config
-    yield from (_Named("unique_key", name) for name in config.unique_key)
-    for setting in ("watermark_column", "partition_column", "batch_column"):
-        if name := getattr(config, setting):
-            yield _Named(setting, name)
-    yield from (_Named("partition_by", field.column) for field in config.partition_by)
-    yield from (_Named("sort_by", _sorted_column(text)) for text in config.sort_by)
-    yield from (_Named("columns", name) for name in config.columns)
-
-
-def _sorted_column(text: str) -> str:
-    """`at` of `at DESC` and of `days(at)`."""
-    bare = _ORDERING.sub("", text).strip()
-    call = _CALL.fullmatch(bare)
-    return (call[1] if call else bare).strip("`")
-
-
-def _place(spec: PipelineSpec, texts: Texts, named: _Named) -> tuple[str, int | None, str]:
-    """Where a setting is: in an annotation of the source, or in config.yaml."""
-    given = read_annotations(spec.source, comment="--", where=spec.file).get(named.setting)
-    if given:
-        return spec.file, given.line, f"@{named.setting}: {given.value}"
-    where = f"{spec.folder}/config.yaml"
-    document = Document(texts.get("config.yaml", ""), where=where, refusal=BadPipeline)
-    return where, *document.find((named.setting, named.column))
+            refuse_bare_count(query, where=gate.where)

@@ -78,9 +78,11 @@ def differing_counterparts(
     specs: Specs, files: Files, releases: Releases
 ) -> tuple[PipelineSpec, ...]:
     """If these are drafts, the releases that differ from them; if these are releases, the drafts
-    that differ.
+    that differ. Raises if a draft cannot be read.
     """
     if any(spec.version is None for spec in specs.values()):
+        if draft_tables(files) - specs.keys():
+            read_drafts(files)
         deleted = releases.deleted().keys() - specs.keys()
         newest = [release for table, release in releases.newest().items() if table not in deleted]
         differing = [

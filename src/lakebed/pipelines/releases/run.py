@@ -68,7 +68,7 @@ def release_draft(
     require_known_layer(table.pipeline_folder, services.ports.settings)
     known = {*draft_tables(services.ports.files), *services.ports.releases.newest()}
     spec = read_pipeline(table.pipeline_folder, files, known=known)
-    check_release(spec, files, services, vars=vars)
+    check_release(spec, services, vars=vars)
     return make_release(spec, contents, services, who=who, message=message)
 
 

@@ -70,7 +70,10 @@ def apply_change(
     gates: bool,
 ) -> RunRecord:
     """Publish a change like a run, once the gates of the table's pipeline pass."""
-    specs = load_pipelines(services).specs
+    loaded = load_pipelines(services)
+    if gates and table in loaded.unavailable:  # its gates, or its contract, are not known
+        raise loaded.unavailable[table]
+    specs = loaded.specs
     digest = services.ports.records.last_digests().get(table, "")
     spec = manual_spec(table, options, pipeline=specs.get(table) if gates else None, release=digest)
     return apply_manual_change(Build(specs, services, RunOptions(manual_change=change)), spec)

@@ -9,7 +9,7 @@ from lakebed.errors import RunFailed, UsageError
 from lakebed.names import TableName
 from lakebed.pipelines.fitting_options import require_fitting_options
 from lakebed.pipelines.lineage.artifact_files import read_request, write_artifacts
-from lakebed.pipelines.loading import LoadedPipelines, load_pipelines, require_released_inputs
+from lakebed.pipelines.loading import LoadedPipelines, load_pipelines, require_available_inputs
 from lakebed.pipelines.options import RunListener, RunOptions
 from lakebed.pipelines.planning.pin_inputs import require_known_refs
 from lakebed.pipelines.releases import save_drafts
@@ -69,7 +69,7 @@ def _load(
     loaded = load_pipelines(services, released=request.released)
     tables = loaded.selected(request.select, request.exclude)
     services.placement.require_relocated(*tables)
-    require_released_inputs(tables, loaded, services)
+    require_available_inputs(tables, loaded, services)
     require_known_refs(tables, loaded.specs, services)
     require_fitting_options([loaded.specs[table] for table in tables], request)
     save_drafts(
