@@ -181,10 +181,9 @@ class ZoneSpec(BaseModel):
         """Whether further spellings of NULL can be set."""
         return True
 
-    @property
-    def settings_file(self) -> str:
-        """Where these settings are written."""
-        return ZONE_FILE
+    def how_to_set(self, setting: str, value: str) -> str:
+        """What to do so that files are read with another setting."""
+        return f"set {setting}: {value} in {ZONE_FILE}"
 
     def how_to_type(self, column: str, type_: str) -> str:
         """What to do so that a column is read with another type."""
