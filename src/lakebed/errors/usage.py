@@ -53,7 +53,9 @@ class BadText(UsageError):
         excerpt: str = "",
         column: int | None = None,
         next: str = "",
+        path: tuple[str, ...] = (),  # of the key in a YAML file
     ) -> None:
+        self.path = path
         self.line, self.excerpt, self.column = (
             line,
             excerpt,
