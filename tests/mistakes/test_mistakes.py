@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.mistakes.data import DELIVERIES, at_first_sight
 from tests.mistakes.generated import FILES, mistakes, table, told
 
 HERE = Path(__file__).parent
@@ -39,6 +40,16 @@ def test_no_misspelt_or_misplaced_key_and_no_wrong_type_is_accepted(file: object
             if one.kind == "misspelt":
                 assert "Did you mean " in said, (one, said)
                 assert one.path[-1] in said, (one, said)
+
+
+def test_every_mistake_in_a_file_that_shows_at_first_sight_is_told_as_the_table_says() -> None:
+    seen = {one.title: at_first_sight(one) for one in DELIVERIES}
+    lines = (HERE / "files.txt").read_text().splitlines()
+    expected = dict(line.split(" | ", maxsplit=1) for line in lines)
+    assert [*expected] == [*seen]
+    assert {title: said for title, said in seen.items() if said} == {
+        title: said for title, said in expected.items() if seen[title]
+    }
 
 
 def test_no_message_is_that_of_a_library() -> None:

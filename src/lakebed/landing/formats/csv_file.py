@@ -42,6 +42,10 @@ def sniff_csv(
     signs, options = dialect_of(kind, spec), options_of(kind, spec)
     by_line = ("multiLine", "false") in options
     record, others = _first_records(files, file, kind, spec, signs)
+    if record[0].casefold().startswith("sep=") and others:
+        raise BrokenFile(f"its first line, {record[0]!r}, is meant for Excel alone: remove it")
+    if spec.header and len(record) > 1 and record in others:
+        raise BrokenFile("its header stands in it twice: files were put together")
     if doubt := header_doubt(record, others, spec, known_names=known_names):
         raise BrokenFile(doubt)
     _require_delimiter(record, others, kind, spec)

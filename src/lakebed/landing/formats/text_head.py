@@ -1,6 +1,7 @@
 """The first characters of a text file; of another file, or one in another encoding, what it is."""
 
 import codecs
+import re
 
 from lakebed.landing.formats.file_format import FileFormat, encoding_of
 from lakebed.landing.formats.streams import WINDOW, BrokenFile, head
@@ -19,6 +20,7 @@ _NO_TEXT = {
     b"BZh91AY&SY": "it is compressed by bzip2: only .gz is read",
     b"\x28\xb5\x2f\xfd": "it is compressed by zstd: only .gz is read",
 }
+_JSON = re.compile(r'\s*\[?\s*\{\s*"[^"]*"\s*:')
 _MARKUP = ("<!doctype", "<html", "<?xml")
 _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8",
@@ -40,6 +42,8 @@ def text_head(
     if found := next((told for sign, told in _NO_TEXT.items() if data.startswith(sign)), ""):
         raise BrokenFile(found)
     text = _decoded(data, kind, spec, whole=whole).removeprefix("\ufeff")
+    if kind.format == "csv" and _JSON.match(text):
+        raise BrokenFile("it holds JSON, so its name must end in .json")
     if text.lstrip()[:9].casefold().startswith(_MARKUP):
         raise BrokenFile(
             f"it is a web page or XML, not {kind.format.upper()}: {text.lstrip()[:60]!r}"
@@ -83,8 +87,11 @@ def _likely_encoding(data: bytes, at: int) -> tuple[str, str]:
     for mark, encoding in _BYTE_ORDER_MARKS.items():
         if data.startswith(mark):
             return encoding, ""
-    if data.count(0) * 5 > len(data) * 2:  # of Latin letters in two bytes, one is zero
-        return ("utf-16-be" if data.startswith(b"\0") else "utf-16-le"), ""
+    first, second = data[::2].count(0), data[1::2].count(0)
+    if first + second > len(data) // 4 and not (first and second):  # Latin letters in two bytes
+        return ("utf-16-be" if first else "utf-16-le"), ""
+    if data[at] < 0x80:  # the same in all of them
+        return "", ""
     start, end = max(data.rfind(b"\n", 0, at), at - 20) + 1, data.find(b"\n", at)
     words = data[start : min(end if end >= 0 else len(data), at + 20)]
     for encoding in ("latin-1", "cp1252"):
