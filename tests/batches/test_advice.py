@@ -89,7 +89,7 @@ def test_as_many_files_are_read_at_once_as_fit_into_the_memory() -> None:
     [("2g", 2**31), ("1024M", 2**30), ("1048576k", 2**30), ("7", 7), ("a lot", 2**30)],
 )
 def test_memory_is_read_as_java_reads_it(told: str, size: int) -> None:
-    assert SparkSettings(memory=told).memory_bytes == size
+    assert SparkSettings(conf={"spark.driver.memory": told}).memory_bytes == size
     assert SparkSettings(conf={"spark.driver.memory": told}).memory_bytes == size
 
 

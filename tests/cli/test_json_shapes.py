@@ -104,6 +104,7 @@ def _look(answers: Answers) -> None:
     ask("compile", "compile", "--gates", "silver.orders")
     ask("zone ls", "zone", "ls")
     ask("zone show", "zone", "show", "orders")
+    ask("zone retry", "zone", "retry", "orders")
     ask("ls", "ls")
     ask("lineage", "lineage")
     ask("lineage --columns", "lineage", "--columns")

@@ -140,7 +140,7 @@ def test_help_has_examples_and_build_is_run(lake: Path) -> None:
         "runs ls",
         "runs show",
     )
-    for command in (*words, "zone ls", "zone show", "zone put"):
+    for command in (*words, "zone ls", "zone show", "zone put", "zone retry"):
         assert "$ lakebed" in lakebed(*command.split(), "--help").output, command
     options = [lakebed(name, "--help").output.count("--") for name in ("run", "build")]
     assert options[0] == options[1]

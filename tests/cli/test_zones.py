@@ -88,6 +88,42 @@ def test_files_are_in_the_state_their_place_says(lake: Path, file: Path) -> None
     assert "it is torn; run r2" in lakebed("zone", "show", "orders").stdout
 
 
+def test_quarantined_files_are_brought_back_together_or_by_name_or_run(lake: Path) -> None:
+    for run, name in (("r1", "a.csv"), ("r1", "sub/b.csv"), ("r2", "c.csv")):
+        write(lake, f"landing/orders/_quarantine/{run}/{name}", "id\n1\n")
+        write(lake, f"landing/orders/_quarantine/{run}/{name}.reason.json", '{"reason": "torn"}')
+    assert "lakebed zone retry shop.orders" in lakebed("zone", "show", "orders").stdout
+    done = lakebed("zone", "retry", "orders", "sub/b.csv")
+    assert done.stdout == "brought back shop/landing/orders/sub/b.csv (5 B)\n"
+    assert states("orders")["sub/b.csv"] == "waiting"
+    assert states("orders")["a.csv"] == "quarantined"
+    assert [file["path"] for file in told("zone", "retry", "orders", "--run", "r2")] == [
+        "shop/landing/orders/c.csv"
+    ]
+    assert [file["path"] for file in told("zone", "retry", "orders")] == [
+        "shop/landing/orders/a.csv"
+    ]
+    assert not list((lake / "shop/landing/orders/_quarantine").rglob("*.json"))
+    assert lakebed("zone", "retry", "orders").stdout == "no file of orders is in quarantine\n"
+
+
+def test_no_file_is_brought_back_over_another(lake: Path) -> None:
+    write(lake, "landing/orders/_quarantine/r1/a.csv", "id\n1\n")
+    write(lake, "landing/orders/_quarantine/r1/day1.csv", "id\n1\n")
+    done = lakebed("zone", "retry", "orders")
+    assert done.exit_code == 2
+    assert "another file is where" in done.stderr
+    assert states("orders")["a.csv"] == "quarantined"
+    write(lake, "landing/orders/_quarantine/r2/a.csv", "id\n2\n")
+    both = lakebed("zone", "retry", "orders", "a.csv")
+    assert (
+        "2 runs set aside files that would be brought back to shop/landing/orders/a.csv"
+        in both.stderr
+    )
+    assert "--run: r1, r2" in both.stderr
+    assert "Did you mean a.csv" in lakebed("zone", "retry", "orders", "a.cvs").stderr
+
+
 def test_what_does_not_fit_the_zones_pattern_is_ignored(lake: Path) -> None:
     write(lake, "landing/orders/zone.yaml", "pattern: '*.csv'\n")
     assert states("orders") == {"day1.csv": "waiting", "torn.json": "ignored"}

@@ -37,6 +37,8 @@ def options(seen: SniffedFile | BadFile) -> Mapping[str, str]:
         ("a.csv", "id,name", {}, ("id", "name")),
         ("a.csv", "\n \n\r\nid,name\r\n1,a\r\n", {}, ("id", "name")),
         ("a.csv", "id,name\r1,a\r", {}, ("id", "name")),
+        ("a.csv", "id, name ,  land\n1,a,b\n", {}, ("id", "name", "land")),
+        ("a.csv", "a; b\nc; d; e\n", {"header": False}, ("_c0",)),
         ("a.csv", b"\xef\xbb\xbfid,name\n", {}, ("id", "name")),
         ("a.csv", '"a ""b"", c",d\n', {}, ('a "b", c', "d")),
         ("a.csv", "'a\\'b';d\n", {"quote": "'", "escape": "\\", "delimiter": ";"}, ("a'b", "d")),
@@ -103,7 +105,21 @@ def test_the_header_of_a_csv_file(
             "has 3 fields, and expected_schema 1",
         ),
         ("a.csv.bz2", b"BZh9", {}, "only .gz is read"),
-        ("a.xlsx", b"PK", {}, "no known format"),
+        ("a.xlsx", b"PK", {}, "it is an Excel workbook: save its sheets as CSV"),
+        ("a.csv", b"PK\x03\x04", {}, "it is an Excel workbook or a zip archive"),
+        ("a.avro", b"Obj", {}, "it is an Avro file: convert it to Parquet"),
+        ("a.csv", "<!DOCTYPE html>\n<html>", {}, "it is a web page or XML, not CSV"),
+        ("a.csv", "id,größe\n".encode("latin-1"), {}, "set encoding: latin-1 in zone.yaml"),
+        ("a.csv", "id,10€\n".encode("cp1252"), {}, "as cp1252 it reads 'id,10€'"),
+        ("a.csv", "id,größe\n".encode("utf-16"), {}, "it seems to be utf-16"),
+        ("a.csv", "id,a\n1,b\n".encode("utf-16-le"), {}, "set encoding: utf-16-le"),
+        ("a.csv", "id,größe\n", {"encoding": "latin-1"}, "it is utf-8, and would be read as iso"),
+        ("a.json", '{"v":"ü"}'.encode("latin-1"), {}, "since JSON is UTF-8 by its standard"),
+        ("a.csv", "id\tname\n1\ta\n", {}, "seems to be a tab, not ',': set delimiter: tab in zone"),
+        ("a.csv", "id\tname\n1\ta\n", {}, "or name it .tsv"),
+        ("a.csv", "1;2\n3;4\n", {"header": False}, "its delimiter seems to be ';'"),
+        ("a.csv", "id, ID\n", {}, "the column id twice (also as ID)"),
+        ("a.csv", 'id, "name"\n', {}, "a blank stands before the quotes of column 2"),
         ("noextension", b"x", {}, "no known format"),
         ("zone.yml", b"format: csv", {}, "settings belong in zone.yaml"),
         ("a.parquet.gz", b"x", {}, "compressed inside"),
@@ -298,3 +314,11 @@ def test_a_file_without_a_header_does_not_lose_its_first_row_to_the_names_of_col
     if isinstance(found, BadFile):
         assert "its first line looks like a row" in found.reason
         assert "set header: false in zone.yaml" in found.reason
+
+
+def test_a_zone_that_has_had_blanks_around_its_names_keeps_them() -> None:
+    files = MemoryFiles()
+    file = files.write("shop/landing/orders/a.csv", b"id, name\n1,a\n")
+    seen = sniff(files, file, ZoneSpec(), known_names={"id", " name"})
+    assert isinstance(seen, SniffedFile)
+    assert seen.columns == ("id", " name")

@@ -75,6 +75,8 @@ GIVEN = replace(LAST, release="r", given="g")
         ("append_only", ZonePin(), TargetTable(TABLE), False, "no file is waiting in shop.orders"),
         ("append_only", ZonePin(archived=2), TargetTable(TABLE), False,
          "no file is waiting in shop.orders; --full-refresh reads the 2 archived"),
+        ("append_only", ZonePin(quarantined=2), TargetTable(TABLE), False,
+         "no file is waiting in shop.orders; 2 set aside earlier: lakebed zone show shop.orders"),
         ("full_refresh", ZonePin(FILES), TargetTable(TABLE, metadata("append"), GIVEN), False, "no new file in shop.orders"),
         ("full_refresh", ZonePin(FILES), TargetTable(TABLE, metadata("append"), replace(GIVEN, given="")), True,
          "the inputs of the last run are not known"),  # the record of an older Lakebed

@@ -190,6 +190,31 @@ def test_archived_files_are_not_read_again_until_a_full_refresh(shop: TestLake) 
     assert ids(shop, "bronze.orders") == [1, 2]
 
 
+def test_a_first_file_that_cannot_be_read_is_told_with_the_way_back_and_read_once_it_can_be(
+    shop: TestLake,
+) -> None:
+    shop.pipeline("bronze.names", "SELECT * FROM {{ landing_zone('names') }}", APPEND)
+    path = shop.folder / "shop/landing/names/1.csv"
+    path.parent.mkdir(parents=True)
+    path.write_bytes("id, name\n1,Müller\n".encode("latin-1"))
+    record = shop.run("bronze.names")["bronze.names"]
+    error = record.error
+    assert (
+        error["what"] == "no file could be read, so that nothing says which columns the zone has."
+    )
+    assert f"The files are in shop/landing/names/_quarantine/{record.run_id}" in error["safe"]
+    assert error["next"].endswith("lakebed zone retry shop.names")
+    (aside,) = record.set_aside
+    assert "as latin-1 it reads 'Müller'" in aside.reason
+    assert "set encoding: latin-1 in zone.yaml" in aside.reason
+    assert "1 set aside earlier" in shop.run("bronze.names")["bronze.names"].message
+
+    shop.land("names", "zone.yaml", "encoding: latin-1\nsettle_seconds: 0\n")
+    assert [file.path for file in shop.lake.zones.retry("names")] == ["shop/landing/names/1.csv"]
+    shop.run_one("bronze.names")
+    assert shop.rows("bronze.names") == [{"id": 1, "name": "Müller"}]
+
+
 def test_a_file_that_stays_in_its_zone_is_read_once(shop: TestLake) -> None:
     shop.pipeline("bronze.orders", ORDERS, APPEND)
     shop.land("orders", "1.csv", csv((1, 10)))

@@ -142,8 +142,8 @@ def test_a_secret_from_the_environment_is_never_shown() -> None:
     [
         ("timezone: Mars/Base", "no time zone"),
         ("write: {compression: fast}", "'snappy'"),
-        ("write: {target_file_size: 0}", "greater than 0"),
-        ("lease: {limit_seconds: 0}", "greater than 0"),
+        ("write: {target_file_size: 0}", "must be more than 0"),
+        ("lease: {limit_seconds: 0}", "must be more than 0"),
         ("tables: {orders: {}}", "three parts"),
         ("namespaces: {Shop: {}}", "a-z"),
         ("catalog: {kind: mysql}", "sqlite"),

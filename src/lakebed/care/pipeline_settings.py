@@ -23,10 +23,7 @@ def read_own_care(text: str, *, where: str) -> TableCare:
     try:
         return TableCare.model_validate(given or {})
     except ValidationError as error:
-        first = error.errors()[0]
-        raise document.error_for(
-            {**first, "loc": ("care", *first["loc"])}, known=tuple(TableCare.model_fields)
-        ) from None
+        raise document.error_for(error, model=TableCare, above=("care",)) from None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,13 @@ import typer
 from typer.core import TyperGroup
 
 from lakebed.cli.output.formats import format_count, format_time
-from lakebed.cli.output.run_text import batch_lines, failed_gate, run_details, run_source
+from lakebed.cli.output.run_text import (
+    batch_lines,
+    failed_gate,
+    retry_advice,
+    run_details,
+    run_source,
+)
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
@@ -154,6 +160,7 @@ def _summary_lines(record: "RunRecord") -> "Iterator[str]":
     for file in record.set_aside:
         place = f" as {file.moved_to}" if file.moved_to else ""
         yield f"set aside {file.path}{place}: {file.reason}"
+    yield from retry_advice(record)
     yield from (f"warning: {warning}" for warning in record.warnings)
     for phase in record.phases:
         yield f"{phase.seconds:8.2f} s  {phase.name}"

@@ -1,4 +1,4 @@
-"""Commands about landing zones: zone ls, show, put."""
+"""Commands about landing zones: zone ls, show, put, retry."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -26,10 +26,11 @@ ZoneArgument = Annotated[
 
 def add_to(app: typer.Typer) -> None:
     """Give the app the noun `zone`."""
-    noun = typer.Typer(no_args_is_help=True, help="About landing zones: ls, show, put.")
+    noun = typer.Typer(no_args_is_help=True, help="About landing zones: ls, show, put, retry.")
     command(noun, "ls", examples=_LS)(ls)
     command(noun, "show", examples=_SHOW)(show)
     command(noun, "put", examples=_PUT)(put)
+    command(noun, "retry", examples=_RETRY)(retry)
     app.add_typer(noun, name="zone")
 
 
@@ -104,6 +105,8 @@ def show(screen: Screen, zone: ZoneArgument) -> None:
             screen.table(("file", "state", "size", "modified (UTC)", ""), rows, right=("size",))
         else:
             screen.say("  no files")
+        if found.counts["quarantined"]:
+            screen.say(f"to read quarantined files again: lakebed zone retry {found.zone}")
         for link in found.refused_links:
             screen.say(f"  refused: {link.path} {link.fault}: to {link.target}")
 
@@ -160,5 +163,38 @@ def put(
     def text() -> None:
         for file in done:
             screen.say(f"put {file.path} ({format_size(file.size)})")
+
+    screen.show(landed_json(done), text)
+
+
+_RETRY = """
+lakebed zone retry orders
+lakebed zone retry orders orders_2026-10-04.csv
+lakebed zone retry ecommerce.orders --run 01a1f5b5805a633e
+"""
+
+
+def retry(
+    screen: Screen,
+    zone: ZoneArgument,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FILE", help="Their names in the zone. Default: all."),
+    ] = None,
+    run: Annotated[
+        str, typer.Option("--run", metavar="RUN", help="Only what this run has set aside.")
+    ] = "",
+) -> None:
+    """Bring quarantined files back into their zone, so that the next run reads them.
+
+    Correct zone.yaml first, or replace the file: it would be set aside again.
+    """
+    done = screen.lake.zones.retry(zone, files or (), run=run)
+
+    def text() -> None:
+        for file in done:
+            screen.say(f"brought back {file.path} ({format_size(file.size)})")
+        if not done:
+            screen.say(f"no file of {zone} is in quarantine" + (f" by {run}" if run else ""))
 
     screen.show(landed_json(done), text)

@@ -59,7 +59,10 @@ def near(name: str, known: Iterable[str]) -> tuple[str, ...]:
         for word in by_folded
         if get_close_matches(_last_part(folded), [_last_part(word)], cutoff=_ALIKE)
     ]
-    return tuple(by_folded[match] for match in get_close_matches(folded, alike, n=3, cutoff=_ALIKE))
+    # letters in another order count as less alike than they are to people
+    swapped = [word for word in by_folded if sorted(word) == sorted(folded)]
+    close = (*swapped, *get_close_matches(folded, alike, n=3, cutoff=_ALIKE))
+    return tuple(by_folded[match] for match in dict.fromkeys(close))[:3]
 
 
 def _last_part(name: str) -> str:

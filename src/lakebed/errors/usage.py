@@ -53,8 +53,10 @@ class BadText(UsageError):
         excerpt: str = "",
         column: int | None = None,
         next: str = "",
+        path: tuple[str, ...] = (),  # of the key in a YAML file
     ) -> None:
         self.fault = what  # without the line
+        self.path = path
         self.line, self.excerpt, self.column = (
             line,
             excerpt,

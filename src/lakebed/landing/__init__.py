@@ -19,6 +19,7 @@ from lakebed.landing.known import (
 from lakebed.landing.ledger import known_files, record_moves, requeue_files
 from lakebed.landing.links import link_files
 from lakebed.landing.plan import (
+    QUARANTINE,
     Move,
     archiving_run,
     data_files,
@@ -39,6 +40,7 @@ from lakebed.landing.zones import Zones, zone_folders
 
 __all__ = [
     "NOTHING_REMEMBERED",
+    "QUARANTINE",
     "ZONE_FILE",
     "CheckedFiles",
     "FrozenFiles",

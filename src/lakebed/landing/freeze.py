@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 
 from lakebed.errors import FileMissing, FilesChanged, LinkRefused
-from lakebed.landing.plan import data_files, is_data, not_consumed
+from lakebed.landing.plan import data_files, is_data, not_consumed, quarantined_files
 from lakebed.landing.spec import ZoneSpec
 from lakebed.names import ZoneName
 from lakebed.ports import ConsumedFile, FileInfo, Files, StrayLink
@@ -29,6 +29,7 @@ class FrozenFiles:
     zone: ZoneName
     files: tuple[FileInfo, ...]
     waiting: tuple[FileInfo, ...] = ()
+    quarantined: int = 0  # files that earlier runs have set aside
 
 
 def list_zone(files: Files, zone: ZoneName, folder: str = "") -> tuple[FileInfo, ...]:
@@ -89,11 +90,11 @@ def freeze(
     If files are younger than `settle_seconds`, wait and list again: those that changed must wait.
     """
 
-    def listed() -> tuple[FileInfo, ...]:
-        return data_files(list_zone(files, zone), zone, pattern=pattern, spec=spec)
+    def data_of(listed: tuple[FileInfo, ...]) -> tuple[FileInfo, ...]:
+        return data_files(listed, zone, pattern=pattern, spec=spec)
 
-    taken = tuple(consumed)
-    seen = not_consumed(listed(), taken)
+    taken, every = tuple(consumed), list_zone(files, zone)
+    seen = not_consumed(data_of(every), taken)
     settled = now() - timedelta(seconds=spec.settle_seconds)
     young = [file for file in seen if file.modified > settled]
     if young:
@@ -101,10 +102,15 @@ def freeze(
             spec.settle_seconds, max((file.modified - settled).total_seconds() for file in young)
         )
         sleep(oldest)
-        later = {(file.path, file.etag, file.size) for file in listed()}
+        later = {(file.path, file.etag, file.size) for file in data_of(list_zone(files, zone))}
     changing = {file.path for file in young if (file.path, file.etag, file.size) not in later}
     held = tuple(file for file in seen if file.path in changing)
-    return FrozenFiles(zone, tuple(file for file in seen if file not in held), held)
+    return FrozenFiles(
+        zone,
+        tuple(file for file in seen if file not in held),
+        held,
+        quarantined=len(quarantined_files(every, zone)),
+    )
 
 
 def require_unchanged(files: Files, frozen: Iterable[FileInfo]) -> None:

@@ -1,11 +1,11 @@
 """Which files of a zone are read, and which can be archived to `_processed/`. Pure."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from lakebed.errors import BadName
+from lakebed.errors import BadName, UnknownName, UsageError
 from lakebed.landing.spec import ZONE_FILE, ZoneSpec
 from lakebed.names import TableName, ZoneName, is_run_id
 from lakebed.ports import ConsumedFile, FileInfo
@@ -131,6 +131,54 @@ def plan_archive(
             run_id = max(rows[table].run_id for table in readers)
             moves.append(Move(file.path, file.etag, f"{zone.folder}/{PROCESSED}/{run_id}/{below}"))
     return tuple(moves)
+
+
+def quarantined_files(files: Iterable[FileInfo], zone: ZoneName) -> tuple[FileInfo, ...]:
+    """The files of a zone that runs have set aside, without the files that give the reasons."""
+    folder = f"{zone.folder}/{QUARANTINE}/"
+    return tuple(
+        file for file in files if file.path.startswith(folder) and not file.path.endswith(REASON)
+    )
+
+
+def plan_retry(
+    listed: Iterable[FileInfo], zone: ZoneName, *, names: Collection[str] = (), run: str = ""
+) -> tuple[Move, ...]:
+    """Moves that bring quarantined files back to where they landed: all, those with these `names`,
+    or those of a `run`, whose id may be shortened. Refused if two would land at one place, or if a
+    file is there.
+    """
+    there = {file.path: file for file in listed}
+    moves: dict[str, list[Move]] = {}
+    for file in quarantined_files(there.values(), zone):
+        run_id, _, name = file.path.removeprefix(f"{zone.folder}/{QUARANTINE}/").partition("/")
+        if run_id.startswith(run):
+            moves.setdefault(name, []).append(Move(file.path, file.etag, f"{zone.folder}/{name}"))
+    for name in names:
+        if name not in moves:
+            raise UnknownName("quarantined file", name, moves)
+    chosen = [several for name, several in moves.items() if name in (names or moves)]
+    for several in chosen:
+        _require_room(several, there)
+    return tuple(move for several in chosen for move in several)
+
+
+def _require_room(several: Sequence[Move], there: Collection[str]) -> None:
+    """Raise unless this is the only file to be brought back to its place, and the place is free."""
+    first = several[0]
+    if first.to in there:
+        raise UsageError(
+            f"another file is where {first.path} would be brought back to: {first.to}.",
+            next="Remove it or let a run read it, or name the other files to bring back.",
+        )
+    if len(several) > 1:
+        runs = ", ".join(
+            move.path.partition(f"/{QUARANTINE}/")[2].split("/")[0] for move in several
+        )
+        raise UsageError(
+            f"{len(several)} runs set aside files that would be brought back to {first.to}.",
+            next=f"Bring them back one after the other, by --run: {runs}",
+        )
 
 
 def path_in_zone(path: str, zone: ZoneName) -> str:

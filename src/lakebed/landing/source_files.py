@@ -14,10 +14,11 @@ from lakebed.landing.checking.sample import SampleFolder
 from lakebed.landing.formats.sniff import sniff_alike, sniff_all
 from lakebed.landing.formats.sniffed import BadFile, SniffedFile
 from lakebed.landing.run import WhenChecked, ZoneRows, to_be_proved
-from lakebed.landing.spec import ZoneSpec
+from lakebed.landing.spec import ZONE_FILE, ZoneSpec
 from lakebed.ports import FileInfo, Files, LandingReader
 
 _SHOWN = 10
+_PIPELINE_SETTINGS = {"format", "header"}
 
 
 class SourceSpec(ZoneSpec):
@@ -27,9 +28,10 @@ class SourceSpec(ZoneSpec):
     def takes_nulls(self) -> bool:
         return False
 
-    @property
-    def settings_file(self) -> str:
-        return "config.yaml"
+    def how_to_set(self, setting: str, value: str) -> str:
+        if setting in _PIPELINE_SETTINGS:
+            return f"set {setting}: {value} in config.yaml"
+        return f"a landing zone can read it, with {setting}: {value} in its {ZONE_FILE}"
 
     def how_to_type(self, column: str, type_: str) -> str:
         return f"set columns: {{{column}: {type_}}} in config.yaml"

@@ -1,6 +1,8 @@
 """The settings of a zone, from its `zone.yaml`."""
 
 import codecs
+import re
+import string
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -18,10 +20,11 @@ from pydantic import (
 from lakebed.errors import BadPipeline, FileMissing
 from lakebed.names import ZoneName
 from lakebed.ports import Files
-from lakebed.settings import LARGEST, Document
+from lakebed.settings import LARGEST, Document, Settings
 from lakebed.types import ColumnType, known_type
 
 ZONE_FILE = "zone.yaml"
+_EXAMPLES = "such as yyyy-MM-dd or dd.MM.yyyy HH:mm:ss"
 
 Format = Literal["csv", "json", "parquet"]
 
@@ -62,8 +65,28 @@ def _several(given: Any) -> Any:
     return (given,) if isinstance(given, str) else given
 
 
+def _time_pattern(given: str | None) -> str | None:
+    """Spark's pattern; those of other programs are told apart by what they would mean to it."""
+    if given is None:
+        return None
+    if "%" in given:
+        raise ValueError(f"{given!r} is Python's spelling; write one {_EXAMPLES}, as Spark does")
+    letters = {*re.sub(r"'[^']*'", "", given)} & {*string.ascii_letters}
+    if unknown := sorted(letters - {*"GyuQqMLdDEaFhHkKmsSVzOXxZ"}):
+        raise ValueError(f"the letter {unknown[0]} means nothing; write one {_EXAMPLES}")
+    if "m" in letters and not letters & {*"hHkK"}:
+        raise ValueError(f"m are minutes, and months are M; write one {_EXAMPLES}")
+    if "D" in letters and letters & {*"ML"}:
+        raise ValueError(f"D is the day of a year, and of a month it is d; write one {_EXAMPLES}")
+    return given
+
+
+_TimePattern = Annotated[str | None, AfterValidator(_time_pattern)]
 _Sign = Annotated[str, BeforeValidator(_sign)]
 _TypeText = Annotated[str, AfterValidator(lambda text: str(known_type(text)))]
+
+
+_OF_THE_LAKE = dict.fromkeys(Settings.model_fields, "lakebed.yaml")
 
 
 class ZoneSpec(BaseModel):
@@ -117,10 +140,10 @@ class ZoneSpec(BaseModel):
             'CSV fields that mean NULL: `[NA, N/A, "null", ""]`; an empty field always does'
         ),
     )
-    date_format: str | None = Field(
+    date_format: _TimePattern = Field(
         default=None, description="Spark's pattern; unset: `yyyy-MM-dd`"
     )
-    timestamp_format: str | None = Field(
+    timestamp_format: _TimePattern = Field(
         default=None, description="Spark's pattern; unset: ISO 8601, with T or a space"
     )
     multiline: bool = Field(
@@ -181,10 +204,9 @@ class ZoneSpec(BaseModel):
         """Whether further spellings of NULL can be set."""
         return True
 
-    @property
-    def settings_file(self) -> str:
-        """Where these settings are written."""
-        return ZONE_FILE
+    def how_to_set(self, setting: str, value: str) -> str:
+        """What to do so that files are read with another setting."""
+        return f"set {setting}: {value} in {ZONE_FILE}"
 
     def how_to_type(self, column: str, type_: str) -> str:
         """What to do so that a column is read with another type."""
@@ -225,7 +247,7 @@ def parse_zone_spec(text: str | None, *, where: str) -> ZoneSpec:
     try:
         return ZoneSpec.model_validate(document.tree)
     except ValidationError as error:
-        raise document.error_for(error.errors()[0], known=tuple(ZoneSpec.model_fields)) from None
+        raise document.error_for(error, model=ZoneSpec, elsewhere=_OF_THE_LAKE) from None
 
 
 def read_zone_spec(files: Files, zone: ZoneName) -> ZoneSpec:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -17,7 +18,7 @@ from lakebed.errors import (
 from lakebed.landing.formats.shown_types import shown_columns
 from lakebed.landing.freeze import freeze, survey_zone
 from lakebed.landing.ledger import known_files
-from lakebed.landing.plan import QUARANTINE, REASON, SAMPLES, each_once
+from lakebed.landing.plan import QUARANTINE, REASON, SAMPLES, Move, each_once, plan_retry
 from lakebed.landing.put import put_local_file, require_file_name
 from lakebed.landing.spec import read_zone_spec
 from lakebed.landing.zone_files import FileStates, Zone, ZoneColumn, ZoneReader, zone_columns
@@ -94,6 +95,25 @@ class Zones:
             put_local_file(self._files, found, path, replace=replace, sample=sample)
             for path in chosen.values()
         )
+
+    def retry(
+        self, zone: str | ZoneName, names: Iterable[str] = (), *, run: str = ""
+    ) -> tuple[FileInfo, ...]:
+        """Bring quarantined files back to where they landed, so that the next run reads them: all,
+        those with these names, or those of one run. None is brought back if another file is in the
+        way of one.
+        """
+        found = zone if isinstance(zone, ZoneName) else self._find(zone, self._readers(), new=False)
+        listed, _ = survey_zone(self._files, found)
+        moves = plan_retry(listed, found, names=tuple(names), run=run)
+        return tuple(self._bring_back(move) for move in moves)
+
+    def _bring_back(self, move: Move) -> FileInfo:
+        there = self._files.move(move.path, move.to, etag=move.etag)
+        with suppress(FileMissing):
+            reason = self._files.info(f"{move.path}{REASON}")
+            self._files.delete(reason.path, etag=reason.etag)
+        return there
 
     def _names(self, readers: Readers) -> tuple[ZoneName, ...]:
         return tuple(sorted({*zone_folders(self._files), *(reader.zone for reader in readers)}))

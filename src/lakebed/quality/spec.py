@@ -100,13 +100,15 @@ class ColumnTests(_Part):
     @classmethod
     def _from_list(cls, given: Any) -> Any:
         """`tests: [not_null, {accepted_values: {values: [a, b]}}]`, as dbt writes it, is the same
-        as a mapping.
+        as a mapping. A name with nothing below it is a test without options.
         """
-        if not isinstance(given, list):
-            return given
-        merged: dict[str, Any] = {}
-        for item in given:
-            merged |= {item: {}} if isinstance(item, str) else dict(item)
+        merged: Any = given
+        if isinstance(given, list):
+            merged = {}
+            for item in given:
+                merged |= {item: {}} if isinstance(item, str) else dict(item)
+        if not isinstance(merged, dict):
+            return merged
         return {name: {} if value in (None, True) else value for name, value in merged.items()}
 
 

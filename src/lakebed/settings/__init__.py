@@ -1,7 +1,7 @@
 """One frozen `Settings`, read once from `lakebed.yaml` and the environment."""
 
 from lakebed.settings.care import SAFE_DAYS, CareSettings, TableCare, effective_care
-from lakebed.settings.document import Document, reason
+from lakebed.settings.document import Document
 from lakebed.settings.kartothek import KartothekSettings
 from lakebed.settings.layouts import LayoutSettings
 from lakebed.settings.load import (
@@ -25,6 +25,7 @@ from lakebed.settings.places import (
     staging_place,
 )
 from lakebed.settings.query import QuerySettings
+from lakebed.settings.refusals import first_error, reason, unknown_name
 from lakebed.settings.releases import ReleaseSettings
 from lakebed.settings.root import SETTINGS_FILE, Root, find_root, normalized_location
 from lakebed.settings.secrecy import MASK, SECRET_WORD, masked
@@ -82,6 +83,7 @@ __all__ = [
     "environment_variables",
     "files_settings",
     "find_root",
+    "first_error",
     "java_size",
     "kartothek_settings",
     "load_settings",
@@ -95,6 +97,7 @@ __all__ = [
     "setting_fields",
     "settings_tree",
     "staging_place",
+    "unknown_name",
     "wants_worker",
     "without_secrets",
 ]

@@ -1,13 +1,14 @@
 """A YAML file: its values, and the line of each."""
 
-import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import yaml
-from pydantic_core import ErrorDetails
+from pydantic import BaseModel, ValidationError
 
-from lakebed.errors import BadText, near, sentence, suggestion
+from lakebed.errors import BadText
+from lakebed.settings.refusals import first_error, plain_path, reason, unknown_name
 from lakebed.settings.secrecy import masked
 from lakebed.settings.yaml_text import YamlTooLarge, read_yaml
 
@@ -67,20 +68,29 @@ class Document:
         line = self._lines.get(path)
         return line, masked(self._text[line - 1]) if line else ""
 
-    def error_for(self, error: ErrorDetails, *, known: Collection[str]) -> BadText:
-        """The error for what pydantic found, with its line; for an unknown key, the nearest `known`
-        ones are suggested.
+    def error_for(
+        self,
+        error: ValidationError,
+        *,
+        model: type[BaseModel],
+        above: Path = (),
+        elsewhere: Mapping[str, str] = MappingProxyType({}),
+    ) -> BadText:
+        """The error for what pydantic found in a `model`, with its line. The model may be a part of
+        the file, `above` which there is more. `elsewhere`: see `unknown_name`.
         """
-        path = tuple(str(part) for part in error["loc"])
+        first = first_error(error.errors())
+        inside = plain_path(first, model)
+        path = (*above, *inside)
         line, excerpt = self.find(path)
         dotted = ".".join(path)
-        if error["type"] == "extra_forbidden":
-            what, advice = f"there is no setting {dotted!r}.", suggestion(near(path[-1], known))
+        if first["type"] == "extra_forbidden":
+            what, advice = (
+                f"there is no setting {dotted!r}.",
+                unknown_name(inside, model, elsewhere),
+            )
         else:
-            what, advice = f"{dotted}: {reason(error)}", ""
-        return self._refusal(what, where=self.where, line=line, excerpt=excerpt, next=advice)
-
-
-def reason(error: ErrorDetails) -> str:
-    """Pydantic's message as a sentence, without its prefix."""
-    return sentence(re.sub(r"^Value error, ", "", error["msg"]).rstrip())
+            what, advice = f"{dotted}: {reason(first)}", ""
+        return self._refusal(
+            what, where=self.where, line=line, excerpt=excerpt, next=advice, path=path
+        )

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
-from lakebed.settings.secrecy import holds_secret
+from lakebed.settings.secrecy import web_address
 
 
 class KartothekSettings(BaseModel):
@@ -47,9 +47,5 @@ class KartothekSettings(BaseModel):
 
     @field_validator("endpoint", "azure_endpoint")
     @classmethod
-    def _no_secret(cls, address: str | None) -> str | None:
-        if address and holds_secret(address):
-            raise ValueError(
-                "an address may not contain a password or token; give it by its LAKEBED_* variable"
-            )
-        return address
+    def _is_address(cls, address: str | None) -> str | None:
+        return web_address(address) if address else address

@@ -6,11 +6,11 @@ from typing import Any, TypeVar, Union, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, SecretStr, ValidationError
-from pydantic_core import ErrorDetails
 
-from lakebed.errors import BadSettings, LakebedError, near, suggestion
-from lakebed.settings.document import Document, Path, reason
+from lakebed.errors import BadSettings, BadText, LakebedError, near, suggestion
+from lakebed.settings.document import Document, Path
 from lakebed.settings.kartothek import KartothekSettings
+from lakebed.settings.refusals import first_error, plain_path, reason
 from lakebed.settings.root import SETTINGS_FILE, Root
 from lakebed.settings.secrecy import holds_secret, masked
 from lakebed.settings.spec import (
@@ -47,7 +47,7 @@ def load_settings(text: str, environment: Mapping[str, str], *, root: Root) -> S
             _merged(tree, _without_idle_credentials(environment_overrides(environment), tree))
         )
     except ValidationError as error:
-        raise _as_bad_settings(error.errors()[0], where, lines, environment) from None
+        raise _as_bad_settings(error, lines, environment) from None
     except BadSettings:
         raise
     except LakebedError as error:
@@ -252,33 +252,13 @@ def _require_no_secret_addresses(tree: Mapping[str, Any], where: str, lines: Doc
 
 
 def _as_bad_settings(
-    error: ErrorDetails, where: str, lines: Document, environment: Mapping[str, str]
-) -> BadSettings:
-    path = tuple(str(part) for part in error["loc"])
-    plain_path = tuple(part for part in path if part not in {"sqlite", "postgres", "rest"})
-    variable = PREFIX + "_".join(plain_path).upper()
+    error: ValidationError, lines: Document, environment: Mapping[str, str]
+) -> BadText:
+    first = first_error(error.errors())
+    variable = PREFIX + "_".join(plain_path(first, Settings)).upper()
     if variable in environment:
-        return BadSettings(reason(error), where=variable)
-    line, excerpt = lines.find(plain_path)
-    dotted = ".".join(plain_path)
-    if error["type"] == "extra_forbidden":
-        siblings = {known[-1] for known in _known_paths() if known[:-1] == plain_path[:-1]}
-        return BadSettings(
-            f"there is no setting {dotted!r}.",
-            where=where,
-            line=line,
-            excerpt=excerpt,
-            next=suggestion(near(plain_path[-1], siblings)),
-        )
-    return BadSettings(f"{dotted}: {reason(error)}", where=where, line=line, excerpt=excerpt)
-
-
-def _known_paths() -> set[Path]:
-    """All paths, groups included, as error messages name them."""
-    paths = {path[:depth] for path, _ in setting_fields() for depth in range(1, len(path) + 1)}
-    return paths | {
-        (scope, "*", part) for scope in ("namespaces", "tables") for part in ("write", "care")
-    }
+        return BadSettings(reason(first), where=variable)
+    return lines.error_for(error, model=Settings)
 
 
 def _alternatives(annotation: Any) -> tuple[Any, ...]:

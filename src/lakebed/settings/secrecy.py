@@ -28,6 +28,22 @@ def masked(text: str) -> str:
     return shown + covered[at:]
 
 
+def without_secret(address: str) -> str:
+    """The address; `ValueError` if it holds a password or token."""
+    if holds_secret(address):
+        raise ValueError(
+            "an address may not contain a password or token; give it by its LAKEBED_* variable"
+        )
+    return address
+
+
+def web_address(address: str) -> str:
+    """The address of a server, or nothing; `ValueError` if it has no scheme."""
+    if address and not re.match(r"https?://[^/]", address):
+        raise ValueError(f"an address begins with http:// or https://, not {masked(address)!r}")
+    return without_secret(address)
+
+
 def holds_secret(address: str) -> bool:
     """Whether any part of an address looks like a password or token."""
     return masked(address) != address

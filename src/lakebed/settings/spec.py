@@ -21,7 +21,7 @@ from lakebed.settings.kartothek import KartothekSettings
 from lakebed.settings.layouts import LayoutSettings
 from lakebed.settings.query import QuerySettings
 from lakebed.settings.releases import ReleaseSettings
-from lakebed.settings.secrecy import holds_secret
+from lakebed.settings.secrecy import web_address, without_secret
 from lakebed.settings.worker import WorkerSettings
 
 Compression = Literal["snappy", "zstd", "gzip", "lz4", "uncompressed"]
@@ -30,14 +30,6 @@ Mebibytes = 1024 * 1024
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-def _without_secret(address: str) -> str:
-    if holds_secret(address):
-        raise ValueError(
-            "an address may not contain a password or token; give it by its LAKEBED_* variable"
-        )
-    return address
 
 
 _CATALOG_TIMEOUT = (
@@ -63,7 +55,7 @@ class PostgresCatalog(_Part):
     password: SecretStr | None = Field(default=None, description="password (a secret)")
     timeout_seconds: float = Field(default=30.0, gt=0, description=_CATALOG_TIMEOUT)
 
-    _no_secret = field_validator("url")(_without_secret)
+    _no_secret = field_validator("url")(without_secret)
 
 
 class RestCatalog(_Part):
@@ -88,7 +80,8 @@ class RestCatalog(_Part):
     )
     timeout_seconds: float = Field(default=30.0, gt=0, description=_CATALOG_TIMEOUT)
 
-    _no_secret = field_validator("url", "state_url", "oauth2_server_uri")(_without_secret)
+    _no_secret = field_validator("state_url")(without_secret)
+    _is_address = field_validator("url", "oauth2_server_uri")(web_address)
 
 
 CatalogSettings = Annotated[
@@ -122,7 +115,7 @@ class FilesSettings(_Part):
         ),
     )
 
-    _no_secret = field_validator("endpoint")(_without_secret)
+    _no_secret = field_validator("endpoint")(web_address)
 
     @property
     def reaches_s3(self) -> bool:
@@ -202,6 +195,13 @@ class SparkSettings(_Part):
     conf: dict[str, str] = Field(
         default_factory=dict, description="further Spark settings; they override Lakebed's"
     )
+
+    @field_validator("memory")
+    @classmethod
+    def _has_size(cls, text: str) -> str:
+        if java_size(text) is None:
+            raise ValueError(f"{text!r} is no size: write 512m or 4g, as Java does")
+        return text
 
     @property
     def memory_bytes(self) -> int:

@@ -258,7 +258,7 @@ from pathlib import Path
 from tests.support.lakes.spark_lakes import open_lake
 from lakebed.errors import SparkFailed
 try:
-    open_lake(Path(sys.argv[1]), memory="1x")
+    open_lake(Path(sys.argv[1]), conf={"spark.driver.memory": "1x"})
 except SparkFailed as error:
     print(json.dumps({"said": str(error), "log": error.log}))
 """,

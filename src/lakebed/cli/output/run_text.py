@@ -75,7 +75,17 @@ def run_problems(record: "RunRecord", *, longest: int | None = None) -> Iterator
             yield from failed_gate(verdict, longest=longest)
     for file in record.set_aside:
         yield f"set aside: {file.path}: {file.reason}"
+    if not error:
+        yield from retry_advice(record)
     yield from (f"warning: {warning}" for warning in record.warnings)
+
+
+def retry_advice(record: "RunRecord") -> Iterator[str]:
+    """The commands by which the files that a run has set aside are read again."""
+    folders = {"/".join(file.path.split("/")[:3]) for file in record.set_aside if file.moved_to}
+    for folder in sorted(folders):
+        zone = folder.replace("/landing/", ".")
+        yield f"to have them read again, once corrected: lakebed zone retry {zone}"
 
 
 def failed_gate(

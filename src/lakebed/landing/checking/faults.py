@@ -64,7 +64,8 @@ def _csv_fault(member: ReadGroup, columns: Sequence[Field], record: str, spec: Z
     options = dict(member.options)
     signs = CsvDialect(options["sep"], options["quote"], options["escape"])
     broken = record.count(signs.quote) % 2 == 1 and not member.multiline
-    hint = "; if fields hold line breaks, set multiline: true in zone.yaml" if broken else ""
+    spanning = f"; if fields hold line breaks, {spec.how_to_set('multiline', 'true')}"
+    hint = spanning if broken else ""
     try:
         fields = next(iter(signs.records([record])), [])
     except csv.Error:

@@ -64,7 +64,7 @@ def advice(column: Field, value: object, spec: ZoneSpec) -> str:
     other = f"to read the column otherwise, {spec.how_to_type(column.name, _wider(value))}"
     if spec.takes_nulls and isinstance(value, str) and value.strip().casefold() in _LIKE_NULL:
         nulls = ", ".join(f'"{text}"' for text in (value, *spec.nulls))
-        return f"if it means NULL, set nulls: [{nulls}] in zone.yaml; {other}"
+        return f"if it means NULL, {spec.how_to_set('nulls', f'[{nulls}]')}; {other}"
     return other
 
 

@@ -12,10 +12,12 @@ from lakebed.landing.formats.csv_text import (
     header_error,
     last_line,
     next_records,
+    other_delimiter,
 )
 from lakebed.landing.formats.file_format import FileFormat, delimiter_of, format_of, options_of
 from lakebed.landing.formats.sniffed import SniffedFile
-from lakebed.landing.formats.streams import WINDOW, BrokenFile, tail, text_head
+from lakebed.landing.formats.streams import WINDOW, BrokenFile, tail
+from lakebed.landing.formats.text_head import text_head
 from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import FileInfo, Files
 
@@ -40,11 +42,16 @@ def sniff_csv(
     signs, options = dialect_of(kind, spec), options_of(kind, spec)
     by_line = ("multiLine", "false") in options
     record, others = _first_records(files, file, kind, spec, signs)
+    if record[0].casefold().startswith("sep=") and others:
+        raise BrokenFile(f"its first line, {record[0]!r}, is meant for Excel alone: remove it")
+    if spec.header and len(record) > 1 and record in others:
+        raise BrokenFile("its header stands in it twice: files were put together")
     if doubt := header_doubt(record, others, spec, known_names=known_names):
         raise BrokenFile(doubt)
-    if spec.header and (wrong := header_error(record, signs.delimiter)):
+    _require_delimiter(record, others, kind, spec)
+    if spec.header and (wrong := header_error(record, signs.quote)):
         raise BrokenFile(wrong)
-    columns = tuple(record) if spec.header else _positions(len(record), spec)
+    columns = _names(record, known_names) if spec.header else _positions(len(record), spec)
     if by_line and len(columns) == 1:
         # else each line of a quoted field would be a row
         options = options_of(kind, spec, multiline=True)
@@ -67,9 +74,7 @@ def _first_records(
 ) -> tuple[list[str], list[list[str]]]:
     """The first record, and some that follow it."""
     for size in (WINDOW, _LONGEST_HEADER):
-        text, whole = text_head(
-            files, file, gzipped=kind.gzipped, encoding=spec.encoding, size=size
-        )
+        text, whole = text_head(files, file, kind, spec, size=size)
         cut = not whole and not LINE_BREAK.search(text.lstrip())
         try:
             record = first_record(text, signs, multiline=spec.multiline)
@@ -82,6 +87,30 @@ def _first_records(
         if record is not None and not cut:
             return record, next_records(text, signs, whole=whole)
     raise BrokenFile("its first line does not end within 1 MiB")
+
+
+def _require_delimiter(
+    first: list[str], others: list[list[str]], kind: FileFormat, spec: ZoneSpec
+) -> None:
+    """Raise if another character divides the header, or all rows of a file without one."""
+    delimiter = delimiter_of(kind, spec)
+    other = other_delimiter(first, delimiter)
+    alike = len({row[0].count(other) if len(row) == 1 else -1 for row in (first, *others)}) == 1
+    if not other or not (spec.header or (others and alike and spec.delimiter is None)):
+        return
+    shown = {"\t": "a tab"}.get(other, repr(other))
+    advice = spec.how_to_set("delimiter", "tab" if other == "\t" else repr(other))
+    name = ", or name it .tsv" if other == "\t" else ", or name it .csv" if kind.tabbed else ""
+    what = "header" if spec.header else "first line"
+    raise BrokenFile(
+        f"its {what} has one column, {first[0]!r}: its delimiter seems to be {shown}, not"
+        f" {delimiter!r}: {advice}{name}"
+    )
+
+
+def _names(record: list[str], known_names: Collection[str]) -> tuple[str, ...]:
+    """The names without blanks around them, except for those that the zone has had with them."""
+    return tuple(name if name.casefold() in known_names else name.strip() for name in record)
 
 
 def _positions(count: int, spec: ZoneSpec) -> tuple[str, ...]:

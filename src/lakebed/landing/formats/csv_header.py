@@ -36,8 +36,8 @@ def header_doubt(
     shown = ", ".join(repr(field) for field in fields[:3])
     return (
         f"its first line looks like a row, not like the names of columns ({shown} among values of"
-        f" the same kind): set header: false in {spec.settings_file} if it is one, or header: true"
-        " if these are names"
+        f" the same kind): {spec.how_to_set('header', 'false')} if it is one, or"
+        " header: true if these are names"
     )
 
 

@@ -61,27 +61,27 @@ def last_line(text: str) -> str:
     return next((line for line in reversed(LINE_BREAK.split(text)) if line.strip(_BLANK)), "")
 
 
-def header_error(names: list[str], delimiter: str) -> str:
+def other_delimiter(record: list[str], delimiter: str) -> str:
+    """The delimiter that a record of one field seems to have instead; empty if none."""
+    if len(record) != 1:
+        return ""
+    return next((sign for sign in ",;\t|" if sign != delimiter and sign in record[0]), "")
+
+
+def header_error(names: list[str], quote: str) -> str:
     """Why these cannot be the names of columns; empty if they can."""
     for place, name in enumerate(names, 1):
         if not name.strip(_BLANK):
             return f"column {place} of its header has no name"
         if any(ord(sign) < 32 for sign in name):
             return f"the name of column {place} in its header holds control characters: {name!r}"
-    if twice := duplicate_names(names):
+        if name != name.lstrip() and name.lstrip().startswith(quote):
+            return f"a blank stands before the quotes of column {place} in its header: {name!r}"
+    if twice := duplicate_names(name.strip() for name in names):
         return f"its header has the column {twice[0]} twice" + (
             f" (also as {twice[1]})" if twice[0] != twice[1] else ""
         )
-    other = next(
-        (sign for sign in ",;\t|" if len(names) == 1 and sign != delimiter and sign in names[0]),
-        None,
-    )
-    return (
-        f"its header has one column, {names[0]!r}: its delimiter seems to be {other!r}, not"
-        f" {delimiter!r}"
-        if other
-        else ""
-    )
+    return ""
 
 
 def duplicate_names(names: Iterable[str]) -> tuple[str, str] | None:

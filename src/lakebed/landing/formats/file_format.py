@@ -2,13 +2,25 @@
 
 from dataclasses import dataclass
 
-from lakebed.landing.spec import ENCODINGS, Format, ZoneSpec
+from lakebed.landing.spec import ENCODINGS, ZONE_FILE, Format, ZoneSpec
 
 _BY_EXTENSION: dict[str, Format] = {
     ".csv": "csv", ".tsv": "csv", ".json": "json", ".ndjson": "json", ".jsonl": "json",
     ".parquet": "parquet", ".pq": "parquet",
 }  # fmt: skip
 _OTHER_COMPRESSION = (".bz2", ".zst", ".xz", ".lz4", ".snappy", ".deflate", ".zip", ".7z")
+_NOT_READ = {
+    **dict.fromkeys(
+        (".xlsx", ".xls", ".xlsm", ".xlsb"), "an Excel workbook: save its sheets as CSV"
+    ),
+    ".ods": "a spreadsheet: save its sheets as CSV",
+    ".avro": "an Avro file: convert it to Parquet",
+    ".orc": "an ORC file: convert it to Parquet",
+    **dict.fromkeys((".arrow", ".feather"), "an Arrow file: convert it to Parquet"),
+    ".xml": "XML: convert it to JSON",
+    **dict.fromkeys((".htm", ".html"), "a web page"),
+    ".pdf": "a PDF document",
+}
 # in other encodings a line break takes several bytes
 _LINES_BY_BYTES = {"utf-8", "ascii", "iso8859-1", "cp1252"}
 
@@ -32,15 +44,26 @@ def format_of(name: str, spec: ZoneSpec) -> FileFormat | str:
         return f"it is compressed as {codec}: only .gz is read"
     found = spec.format or _BY_EXTENSION.get(_extension(plain))
     if found is None:
-        advice = (
-            f"; settings belong in zone.yaml, not {name}"
-            if plain == "zone.yml"
-            else "; set format in zone.yaml to have it read"
-        )
-        return f"its name has no known format ({', '.join(_BY_EXTENSION)}){advice}"
+        return _unread(name, plain, spec)
     if found == "parquet" and plain != lower:
         return "a Parquet file is compressed inside: .gz around it cannot be read"
     return FileFormat(found, plain != lower, plain.endswith(".tsv"))
+
+
+def _unread(name: str, plain: str, spec: ZoneSpec) -> str:
+    if what := _NOT_READ.get(_extension(plain)):
+        return f"it is {what}"
+    advice = (
+        f"settings belong in {ZONE_FILE}, not {name}"
+        if plain == "zone.yml"
+        else f"to have it read, {spec.how_to_set('format', 'csv')} (or json, parquet)"
+    )
+    return f"its name has no known format ({', '.join(_BY_EXTENSION)}); {advice}"
+
+
+def encoding_of(kind: FileFormat, spec: ZoneSpec) -> str:
+    """Python's name of the encoding of a text file."""
+    return spec.encoding if kind.format == "csv" else "utf-8"
 
 
 def _extension(name: str) -> str:

@@ -4,14 +4,15 @@ import json
 
 from lakebed.landing.formats.file_format import FileFormat, options_of
 from lakebed.landing.formats.sniffed import SniffedFile
-from lakebed.landing.formats.streams import BrokenFile, text_head
+from lakebed.landing.formats.streams import BrokenFile
+from lakebed.landing.formats.text_head import text_head
 from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import FileInfo, Files
 
 
 def sniff_json(files: Files, file: FileInfo, kind: FileFormat, spec: ZoneSpec) -> SniffedFile:
     """How to read a file; `BrokenFile` if it does not begin like JSON records."""
-    text, _ = text_head(files, file, gzipped=kind.gzipped, encoding="utf-8")
+    text, _ = text_head(files, file, kind, spec)
     text = text.lstrip(" \t\r\n")
     if not text:
         raise BrokenFile("it begins with blanks and no JSON record")

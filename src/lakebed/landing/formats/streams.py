@@ -1,6 +1,5 @@
 """Landing files as streams, fetched in ranges."""
 
-import codecs
 import io
 import zlib
 from collections.abc import Iterator
@@ -12,7 +11,6 @@ from lakebed.ports import FileInfo, Files
 from lakebed.ports.files.ranged_file import RangedFile
 
 WINDOW = 64 * 1024
-_GZIP = b"\x1f\x8b"
 _AHEAD = 4 * 1024 * 1024  # when a file is read to its end
 
 
@@ -45,26 +43,3 @@ def tail(files: Files, file: FileInfo, *, size: int = WINDOW) -> bytes:
     """The last bytes of a file."""
     start = max(0, file.size - size)
     return files.read(file.path, start=start, length=file.size - start)
-
-
-def text_head(
-    files: Files, file: FileInfo, *, gzipped: bool, encoding: str, size: int = WINDOW
-) -> tuple[str, bool]:
-    """The first characters of a text file, and whether that is all; `BrokenFile` for another
-    encoding.
-    """
-    data, whole = head(files, file, gzipped=gzipped, size=size)
-    if not gzipped and data.startswith(_GZIP):
-        raise BrokenFile("it holds gzip data, so its name must end in .gz")
-    try:
-        text = codecs.getincrementaldecoder(encoding)("strict").decode(data, final=whole)
-    except UnicodeDecodeError as error:
-        raise BrokenFile(
-            f"it is not {encoding}: byte 0x{data[error.start]:02x} at {error.start}"
-        ) from None
-    if "\0" in text:
-        raise BrokenFile(
-            "it holds NUL characters: it is damaged, not text, or in another encoding than"
-            " zone.yaml says"
-        )
-    return text.removeprefix("\ufeff"), whole

@@ -5,9 +5,10 @@ from typing import IO
 
 from lakebed.landing.formats import parquet_file
 from lakebed.landing.formats.csv_file import dialect_of
-from lakebed.landing.formats.csv_text import CsvDialect, QuoteTracker
-from lakebed.landing.formats.file_format import FileFormat, format_of
+from lakebed.landing.formats.csv_text import QuoteTracker
+from lakebed.landing.formats.file_format import FileFormat, encoding_of, format_of
 from lakebed.landing.formats.streams import BrokenFile, open_stream
+from lakebed.landing.formats.text_head import encoding_advice
 from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import FileInfo, Files
 
@@ -23,12 +24,11 @@ def find_damage(files: Files, file: FileInfo, spec: ZoneSpec, *, multiline: bool
         return kind
     if kind.format == "parquet":
         return parquet_file.find_damage(files, file)
-    signs = dialect_of(kind, spec) if kind.format == "csv" else None
-    encoding = spec.encoding if signs else "utf-8"
+    encoding = encoding_of(kind, spec)
     try:
         with open_stream(files, file, gzipped=kind.gzipped) as stream:
             if encoding in _BY_BYTES:
-                return _damaged_line(stream, encoding, signs, multiline=multiline)
+                return _damaged_line(stream, kind, spec, multiline=multiline)
             return _damaged_text(stream, encoding)
     except BrokenFile as found:
         return str(found)
@@ -37,10 +37,9 @@ def find_damage(files: Files, file: FileInfo, spec: ZoneSpec, *, multiline: bool
 def line_of(files: Files, file: FileInfo, record: str, spec: ZoneSpec) -> int | None:
     """The number of the line that begins with this record; None if it cannot be determined."""
     kind = format_of(file.path.rpartition("/")[2], spec)
-    encoding = spec.encoding if isinstance(kind, FileFormat) and kind.format == "csv" else "utf-8"
-    if isinstance(kind, str) or not record or encoding not in _BY_BYTES:
+    if isinstance(kind, str) or not record or encoding_of(kind, spec) not in _BY_BYTES:
         return None
-    wanted = record.encode(encoding, "replace")
+    wanted = record.encode(encoding_of(kind, spec), "replace")
     try:
         with open_stream(files, file, gzipped=kind.gzipped) as stream:
             return next(
@@ -50,25 +49,25 @@ def line_of(files: Files, file: FileInfo, record: str, spec: ZoneSpec) -> int | 
         return None
 
 
-def _damaged_line(
-    stream: IO[bytes], encoding: str, signs: CsvDialect | None, *, multiline: bool
-) -> str:
-    quotes, opened_at = QuoteTracker(signs) if signs else None, 0
+def _damaged_line(stream: IO[bytes], kind: FileFormat, spec: ZoneSpec, *, multiline: bool) -> str:
+    encoding = encoding_of(kind, spec)
+    quotes, opened_at = QuoteTracker(dialect_of(kind, spec)) if kind.format == "csv" else None, 0
     for number, raw in enumerate(stream, 1):
         try:
             line = raw.decode(encoding)
         except UnicodeDecodeError as error:
             return (
                 f"line {number} is not {encoding}: byte 0x{raw[error.start]:02x} in {_shown(raw)}"
+                f"{encoding_advice(raw, error.start, kind, spec)}"
             )
         if "\0" in line:
             return f"line {number} holds NUL characters"
-        if quotes and signs and (quotes.open or signs.quote in line):
+        if quotes and (quotes.open or spec.quote in line):
             was_open = quotes.open
             quotes.feed(line)
             opened_at = opened_at if was_open else number
             if quotes.open and not multiline:
-                advice = "if its fields hold line breaks, set multiline: true in zone.yaml"
+                advice = f"if its fields hold line breaks, {spec.how_to_set('multiline', 'true')}"
                 return f"the quotes of line {number} are not closed; {advice}"
     return f"the quotes opened in line {opened_at} are not closed" if quotes and quotes.open else ""
 

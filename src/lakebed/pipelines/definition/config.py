@@ -24,6 +24,9 @@ from lakebed.tables import (
 OnSchemaChange = Literal["fail", "append", "sync"]
 OnEmpty = Literal["write", "skip", "fail"]
 Format = Literal["csv", "json", "parquet"]
+_LOOKBACK = re.compile(
+    r"\s*(\d+(?:\.\d+)?)\s*(?:(second|minute|hour|day|week)s?\s*)?", re.IGNORECASE
+)
 _BATCH_RETRIES, _BATCH_DELAY = 3, 1.0
 _SCHEMA_ALIASES = {"append_new_columns": "append", "sync_all_columns": "sync"}
 
@@ -91,6 +94,12 @@ def _sorted_so(given: tuple[str, ...]) -> tuple[str, ...]:
     return given
 
 
+def _lookback(given: str | float | None) -> str | float | None:
+    if given is not None and not _LOOKBACK.fullmatch(str(given)):
+        raise ValueError(f"it is written `3 days`, `2 hours`, or as a number, not {given!r}")
+    return given
+
+
 _Partition = Annotated[PartitionField, BeforeValidator(parse_partition_field)]
 _Names = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
 
@@ -111,7 +120,7 @@ class PipelineConfig(BaseModel):
     watermark_column: str | None = Field(
         default=None, description="column that says which of two rows is newer"
     )
-    lookback: str | int | float | None = Field(
+    lookback: Annotated[str | int | float | None, AfterValidator(_lookback)] = Field(
         default=None,
         description="how far behind the watermark to read again: `3 days`, `2 hours`, or a number",
     )
@@ -211,7 +220,7 @@ class PipelineConfig(BaseModel):
     retry_delay_ms: float | None = Field(default=None, ge=0, description="the same in milliseconds")
     on_schema_change: Annotated[
         OnSchemaChange | None,
-        BeforeValidator(lambda given: _SCHEMA_ALIASES.get(given, given) if given else None),
+        BeforeValidator(lambda given: _SCHEMA_ALIASES.get(str(given), given) if given else None),
     ] = Field(
         default=None,
         description="fail, append (new columns) or sync; unset: sync for full_refresh, else fail",

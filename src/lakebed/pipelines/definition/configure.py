@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from lakebed.batches.finding import BatchSource
-from lakebed.errors import BadPipeline, BadText, near, suggestion
+from lakebed.errors import BadPipeline, BadText
+from lakebed.landing import ZONE_FILE, ZoneSpec
 from lakebed.pipelines.definition.batch_source import (
     BadSource,
     batch_source,
@@ -20,13 +20,18 @@ from lakebed.pipelines.definition.batch_source import (
 )
 from lakebed.pipelines.definition.config import PipelineConfig, build_strategy
 from lakebed.pipelines.definition.source_config import LAYOUTS
-from lakebed.quality import ColumnSpec, Gate
-from lakebed.settings import Document, TableCare, reason
+from lakebed.quality import Gate
+from lakebed.settings import Document, Settings, first_error, reason, unknown_name
 from lakebed.tables import STRATEGIES, Strategy, rename_conflict
 from lakebed.templates import Annotation
 from lakebed.types import is_storable, known_type, read_table_type, stored_type
 
 _TYPES = "Give it one, such as bigint, string or decimal(12,2)."
+
+_ELSEWHERE = {
+    **dict.fromkeys(Settings.model_fields, "lakebed.yaml"),
+    **dict.fromkeys(ZoneSpec.model_fields, f"the {ZONE_FILE} of a landing zone"),
+}
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,7 @@ def configure(
     try:
         config = PipelineConfig.model_validate(given)
     except ValidationError as error:
-        raise origin.refuse_value(error.errors()[0]) from None
+        raise origin.refuse_value(error) from None
     config, batches = _with_source(config, origin)
     _require_clear_renames(config, origin)
     _require_complete_contract(config, origin)
@@ -165,7 +170,14 @@ class Origin:
                 what, where=self.source, line=annotation.line, excerpt=excerpt, next=next
             )
         line, excerpt = self.document.find((key, *inside))
-        return BadPipeline(what, where=self.document.where, line=line, excerpt=excerpt, next=next)
+        return BadPipeline(
+            what,
+            where=self.document.where,
+            line=line,
+            excerpt=excerpt,
+            next=next,
+            path=(key, *inside),
+        )
 
     def line_of_test(self, gate: Gate) -> int:
         """The line of the test of a column that a gate is made from."""
@@ -178,26 +190,15 @@ class Origin:
             "columns", what, inside=(gate.column, "tests", gate.test), next=error.next
         )
 
-    def refuse_value(self, error: ErrorDetails) -> BadText:
-        key = str(error["loc"][0]) if error["loc"] else ""
+    def refuse_value(self, error: ValidationError) -> BadText:
+        first = first_error(error.errors())
+        key = str(first["loc"][0]) if first["loc"] else ""
         if key not in self.annotations:
-            return self.document.error_for(error, known=_KNOWN)
-        if error["type"] == "extra_forbidden":
-            return self.refuse(
-                key,
-                f"a pipeline has no setting {key!r}.",
-                next=suggestion(near(key, PipelineConfig.model_fields)),
-            )
-        return self.refuse(key, f"{key}: {reason(error)}")
+            return self.document.error_for(error, model=PipelineConfig, elsewhere=_ELSEWHERE)
+        if first["type"] == "extra_forbidden":
+            advice = unknown_name((key,), PipelineConfig, _ELSEWHERE)
+            return self.refuse(key, f"a pipeline has no setting {key!r}.", next=advice)
+        return self.refuse(key, f"{key}: {reason(first)}")
 
 
 NOWHERE = Origin(Document("", where="", refusal=BadPipeline), {}, "")  # settings of no file
-_KNOWN = (
-    *PipelineConfig.model_fields,
-    *ColumnSpec.model_fields,
-    *TableCare.model_fields,
-    "not_null",
-    "unique",
-    "accepted_values",
-    "relationships",
-)

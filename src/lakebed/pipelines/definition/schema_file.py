@@ -50,13 +50,7 @@ def _require_valid(document: Document, name: str, folder: str, text: str) -> Non
     try:
         read_pipeline(folder, {"config.yaml": text})
     except BadText as error:
-        raise _at(document, _inside(name, error), error.fault, error.next) from None
-
-
-def _inside(name: str, error: BadText) -> tuple[str, ...]:
-    """Where in the schema the key is that an error shows."""
-    key = (error.excerpt or "").strip().partition(":")[0].removeprefix("- ")
-    return (name, key)
+        raise _at(document, (name, *error.path), error.fault, error.next) from None
 
 
 def _at(document: Document, path: tuple[str, ...], what: str, advice: str) -> BadPipeline:

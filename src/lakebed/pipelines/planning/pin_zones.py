@@ -47,11 +47,12 @@ def pin_zones(
     for zone in zones:
         ref, taken = zone.ref, _taken(zone.ref, ledger, last=whole)
         if whole:
-            pinned[ref.zone, ref.pattern] = zone.as_last(taken, archived_too=full_refresh)
+            pin = zone.as_last(taken, archived_too=full_refresh)
         elif full_refresh or (absent and taken):
-            pinned[ref.zone, ref.pattern] = zone.all(taken)
+            pin = zone.all(taken)
         else:
-            pinned[ref.zone, ref.pattern] = zone.waiting(absent=absent)
+            pin = zone.waiting(absent=absent)
+        pinned[ref.zone, ref.pattern] = replace(pin, quarantined=zone.quarantined)
     if (
         spec.config.one_file_a_run
         and not full_refresh
@@ -116,6 +117,7 @@ class _Zone:
         self.ref, self.spec, self.services = ref, spec, services
         frozen = freeze(services.ports.files, ref.zone, spec, pattern=ref.pattern)
         self.changing = tuple(file.path for file in frozen.waiting)
+        self.quarantined = frozen.quarantined
         self.known = known_files(
             ref.zone, frozen.files, services.ports.files, services.ports.records, table=table
         )

@@ -30,9 +30,8 @@ def decide_run(spec: PipelineSpec, pins: Pins, target: TargetTable) -> RunDecisi
     gone = [path for pin in pins.landing.values() for path in pin.gone]
     changed = spec.strategy.rebuilds_all and not target.absent and _change(spec, pins, target, gone)
     if not any(pin.files for pin in pins.landing.values()) and not (changed and gone):
-        return RunDecision(
-            should_run=False, reason=f"no file is waiting in {listed}{_archived(pins, target)}"
-        )
+        also = f"{_archived(pins, target)}{_quarantined(pins)}"
+        return RunDecision(should_run=False, reason=f"no file is waiting in {listed}{also}")
     if target.absent and any(pin.known for pin in pins.landing.values()):
         return RunDecision(should_run=True, reason="the table does not exist")
     if pins.full_refresh:
@@ -82,6 +81,12 @@ def _replaced_warning(path: str, zone: ZoneName) -> str:
 def _archived(pins: Pins, target: TargetTable) -> str:
     count = sum(pin.archived for pin in pins.landing.values())
     return f"; --full-refresh reads the {count} archived" if target.absent and count else ""
+
+
+def _quarantined(pins: Pins) -> str:
+    counts = {zone: pin.quarantined for (zone, _), pin in pins.landing.items() if pin.quarantined}
+    shown = ", ".join(f"lakebed zone show {zone}" for zone in sorted(counts))
+    return f"; {sum(counts.values())} set aside earlier: {shown}" if counts else ""
 
 
 def _change(spec: PipelineSpec, pins: Pins, target: TargetTable, gone: list[str]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from lakebed.errors import BadBatch, BadFiles, RunFailed, UnknownName
 from lakebed.landing import (
+    QUARANTINE,
     RememberedTypes,
     ZoneRows,
     freeze,
@@ -120,17 +121,34 @@ def _without_rows(run: ActiveRun, step: OpenZone) -> Frame:
         if file.size
     ]
     if not known:
-        raise BadFiles(
-            "no file is waiting, and nothing says which columns the zone has.",
-            where=str(step.zone),
-            safe="Nothing was written.",
-            next="Put a file there, or set expected_schema in its zone.yaml.",
-        )
+        raise _without_columns(run, step)
     newest = max(known, key=lambda file: file.modified)
     run.compute.create_view(
         _opened(run, key, [newest], recall(run, key), keep=True).frame, "zone_columns"
     )
     return run.compute.query("SELECT * FROM zone_columns LIMIT 0")
+
+
+def _without_columns(run: ActiveRun, step: OpenZone) -> BadFiles:
+    """The error for a zone none of whose files shows any column."""
+    folder = f"{step.zone.folder}/{QUARANTINE}/{run.run_id}"
+    moved = (file.moved_to for file in run.progress.record.set_aside)
+    if not any(path.startswith(f"{folder}/") for path in moved):
+        return BadFiles(
+            "no file is waiting, and nothing says which columns the zone has.",
+            where=str(step.zone),
+            safe="Nothing was written.",
+            next="Put a file there, or set expected_schema in its zone.yaml.",
+        )
+    return BadFiles(
+        "no file could be read, so that nothing says which columns the zone has.",
+        where=str(step.zone),
+        safe=f"Nothing was written. The files are in {folder}, with the reasons beside them.",
+        next=(
+            "Correct them, or how zone.yaml says that they are read; then:"
+            f" lakebed zone retry {step.zone}"
+        ),
+    )
 
 
 def calculate(run: ActiveRun) -> None:
