@@ -33,6 +33,7 @@
     ├── PointsElsewhere         a table points outside the lake, which was copied or moved
     ├── PathUnresolved          the path of a table's file cannot be resolved
     ├── DamagedDataset          a Kartothek dataset's metadata, schema or index cannot be read
+    │   └── TornFile            … because it is cut off; another writer may be writing it
     ├── UnsupportedDataset      a Kartothek dataset of another version or file format
     ├── DamagedDatabase         the lake's database file is damaged
     ├── DamagedRelease          files of a release or saved draft are missing or changed
@@ -87,6 +88,7 @@ from lakebed.errors.identity import (
 from lakebed.errors.kartothek import (
     DamagedDataset,
     DatasetChanged,
+    TornFile,
     UnsupportedDataset,
 )
 from lakebed.errors.runs import (
@@ -219,6 +221,7 @@ __all__ = [
     "RunFailed",
     "SparkFailed",
     "TableDropped",
+    "TornFile",
     "TypesChanged",
     "Unavailable",
     "UnknownName",
