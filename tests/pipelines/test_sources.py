@@ -93,6 +93,9 @@ def test_short_forms_mean_the_same() -> None:
     )
     for name in ("partition_by", "batch_partition_columns", "alternate_partitions"):
         assert getattr(long.config, name) == getattr(short.config, name)
+    assert (long.layouts_key, short.layouts_key) == ("partition_alternates", "layouts")
+    with pytest.raises(BadPipeline, match="layouts is another name for alternate_partitions"):
+        read(f"{PLAIN}layouts: [{{partition_by: [set]}}]\nalternate_partitions: []\n")
 
 
 def test_batch_keys_become_the_last_partition_fields() -> None:

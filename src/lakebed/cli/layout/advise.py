@@ -50,10 +50,13 @@ def _text(screen: Screen, found: "AdviceReport") -> None:
         screen.say(Styled(line, "dim"))
     for name in found.unknown:
         screen.say(Styled(f"{name} is in the log, but cannot be read now", "dim"))
+    for thin in found.thin:
+        seen = f"{plural(thin.reads, 'read')} on {plural(thin.days, 'day')}"
+        screen.say(f"{thin.table}: the log has {seen}, too little to advise on it")
     for one in found.advice:
         screen.say("")
         _show(screen, one)
-    if not found.advice:
+    if not found.advice and not found.thin:
         screen.say(f"nothing to advise on {plural(found.tables, 'table')}")
 
 

@@ -141,6 +141,7 @@ def read_pipeline(
         digest=text_digest(contents),
         version=version,
         batches=configured.batches,
+        layouts_key=configured.layouts_key,
     )
     _require_consistent(spec)
     return spec

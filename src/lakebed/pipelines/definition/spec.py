@@ -55,6 +55,7 @@ class PipelineSpec:
     digest: str  # digest of all files
     version: int | None = None  # None: the draft
     batches: BatchSource | None = None  # of a pipeline that reads files by a pattern
+    layouts_key: str = "layouts"  # under which its settings declare layouts
 
     @property
     def is_view(self) -> bool:
@@ -86,6 +87,5 @@ class PipelineSpec:
 def declared_layouts(spec: PipelineSpec) -> DeclaredLayouts:
     """The layouts that a pipeline declares for its table."""
     keys = tuple(key.name for key in spec.batches.keys) if spec.batches else ()
-    return DeclaredLayouts(
-        spec.config.alternate_partitions, keys, where=f"{spec.folder}/config.yaml"
-    )
+    where = f"{spec.folder}/config.yaml"
+    return DeclaredLayouts(spec.config.alternate_partitions, keys, where, spec.layouts_key)
