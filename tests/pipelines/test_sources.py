@@ -282,7 +282,7 @@ def test_a_plan_shows_batches_sizes_and_warnings(
     )
     assert shown.exit_code == 0, shown.output
     assert "2 of 2 batches are due" in shown.output
-    assert "batch year=2020 (new): 1,001 files, 2.0 kB" in shown.output
+    assert "batch year=2020 (new): 1,001 files, 2.0 KiB" in shown.output
     assert (
         "batch year=2020, which makes the table:\n     1. read 1001 files of batch year=2020\n"
         in shown.output

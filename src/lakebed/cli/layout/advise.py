@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 import typer
 
 from lakebed.cli.layout.arguments import AnyTableArgument
-from lakebed.cli.output.formats import format_size, format_time, plural
+from lakebed.cli.output.formats import format_time, plural
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import Styled
 from lakebed.cli.parsing.command import command
 from lakebed.presentation.layout import advice_json
+from lakebed.sizes import format_size
 
 if TYPE_CHECKING:
     from lakebed.query.advice.advice import AdviceReport, LayoutAdvice

@@ -10,6 +10,9 @@ from lakebed.pipelines.definition.config import PipelineConfig
 from lakebed.quality import Gate
 from lakebed.tables import Strategy
 
+# what a query reads of its own table
+_OWN_ROWS = frozenset({"this", "watermark", "watermark_value", "is_incremental"})
+
 Kind = Literal["sql", "python", "source", "hand"]
 Style = Literal["sql", "spark", "duckdb", "flat", "source", "hand"]
 
@@ -78,6 +81,14 @@ class PipelineSpec:
                 ref.table for ref in (*self.refs, *self.gate_refs) if ref.table != self.table
             )
         )
+
+    @property
+    def reads_itself(self) -> bool:
+        """Whether its query looks at its own table. Code in Python may, in ways that its text does
+        not tell.
+        """
+        own = any(ref.table == self.table for ref in self.refs)
+        return self.kind == "python" or own or bool(self.names & _OWN_ROWS)
 
     @property
     def zone_names(self) -> tuple[ZoneName, ...]:
