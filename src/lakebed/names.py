@@ -341,3 +341,8 @@ def id_text(snapshot: int | None) -> str | None:
     it.
     """
     return None if snapshot is None else str(snapshot)
+
+
+def split_names(text: str) -> tuple[str, ...]:
+    """The names in a list as people write it: `a, b`."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())

@@ -5,8 +5,6 @@ from datetime import UTC, datetime
 import pytest
 
 from lakebed.batches.advice import (
-    GB,
-    MB,
     TableShape,
     batch_warnings,
     estimate,
@@ -18,8 +16,10 @@ from lakebed.batches.advice import (
 from lakebed.batches.finding import FoundBatch
 from lakebed.settings import SparkSettings
 
+MIB, GIB = 1024**2, 1024**3
 
-def batch(files: int = 1, size: int = MB) -> FoundBatch:
+
+def batch(files: int = 1, size: int = MIB) -> FoundBatch:
     at = datetime(2026, 1, 1, tzinfo=UTC)
     return FoundBatch("year=2020", (2020,), files, size, "d", at)
 
@@ -32,31 +32,31 @@ def told(one: FoundBatch, *, packed: bool = False, **distinct: int) -> list[str]
 
 
 def test_a_batch_within_bounds_is_not_warned_about() -> None:
-    assert told(batch(1_000, 600 * MB)) == []
+    assert told(batch(1_000, 600 * MIB)) == []
 
 
 def test_a_large_batch_names_a_finer_key_that_suffices() -> None:
-    (warning,) = told(batch(900, GB), set=3, tablename=50)
-    assert "batch year=2020 is estimated at 1.5 GB; the threshold is 1.0 GB" in warning
+    (warning,) = told(batch(900, GIB), set=3, tablename=50)
+    assert "batch year=2020 is estimated at 1.5 GiB; the threshold is 1.0 GiB" in warning
     assert "batch_partition_columns: [year, set]" in warning
-    (warning,) = told(batch(900, 20 * GB), set=3, tablename=50)
+    (warning,) = told(batch(900, 20 * GIB), set=3, tablename=50)
     assert "[year, tablename]" in warning
 
 
 def test_packed_files_are_larger_than_they_look() -> None:
-    assert told(batch(1, 100 * MB)) == []
-    assert "1.2 GB" in told(batch(1, 100 * MB), packed=True)[0]
+    assert told(batch(1, 100 * MIB)) == []
+    assert "1.2 GiB" in told(batch(1, 100 * MIB), packed=True)[0]
 
 
 def test_a_batch_of_many_files() -> None:
-    (warning,) = told(batch(1_001, MB))
+    (warning,) = told(batch(1_001, MIB))
     assert "1,001 files" in warning
     assert "No other value in the paths divides it" in warning
 
 
 def test_a_good_table_is_not_warned_about() -> None:
     assert (
-        list(table_warnings(TableShape(("year", "geo"), 50, (("year", 5), ("geo", 10)), 25 * GB)))
+        list(table_warnings(TableShape(("year", "geo"), 50, (("year", 5), ("geo", 10)), 25 * GIB)))
         == []
     )
 
@@ -64,14 +64,14 @@ def test_a_good_table_is_not_warned_about() -> None:
 @pytest.mark.parametrize(
     ("shape", "word"),
     [
-        (TableShape(("year",), 10_001, (("year", 10_001),), 900 * GB), "10,001 files"),
-        (TableShape(("year",), 10, (("year", 10),), 900 * MB), "90.0 MB on average"),
-        (TableShape(("a", "b", "c", "d", "e"), 1, (), GB), "5 levels"),
+        (TableShape(("year",), 10_001, (("year", 10_001),), 900 * GIB), "10,001 files"),
+        (TableShape(("year",), 10, (("year", 10),), 900 * MIB), "90.0 MiB on average"),
+        (TableShape(("a", "b", "c", "d", "e"), 1, (), GIB), "5 levels"),
         (
-            TableShape(("geo", "year"), 3_000, (("geo", 3_000), ("year", 1)), 900 * GB),
+            TableShape(("geo", "year"), 3_000, (("geo", 3_000), ("year", 1)), 900 * GIB),
             "not the last",
         ),
-        (TableShape(("year",), 1, (("year", 1),), 600 * GB), "each value of year"),
+        (TableShape(("year",), 1, (("year", 1),), 600 * GIB), "each value of year"),
     ],
 )
 def test_each_warning_of_the_seed(shape: TableShape, word: str) -> None:
@@ -94,20 +94,20 @@ def test_memory_is_read_as_java_reads_it(told: str, size: int) -> None:
 
 
 def test_large_files_without_a_sort_order_get_advice_on_row_groups() -> None:
-    large = TableShape(("year",), 2, (("year", 2),), GB)
+    large = TableShape(("year",), 2, (("year", 2),), GIB)
     (advice,) = row_group_advice(large, is_sorted=False)
-    assert "500.0 MB have row groups of 128 MiB" in advice
+    assert "512.0 MiB have row groups of 128 MiB" in advice
     assert "sort_by" in advice
     assert list(row_group_advice(large, is_sorted=True)) == []
-    assert list(row_group_advice(TableShape(("year",), 10, (), GB), is_sorted=False)) == []
+    assert list(row_group_advice(TableShape(("year",), 10, (), GIB), is_sorted=False)) == []
 
 
 def test_expected_files_are_at_least_one_for_each_partition_and_of_the_size_iceberg_aims_at() -> (
     None
 ):
-    few = TableShape(("year",), 3, (), 10 * GB)
-    assert (few.files, few.file_size) == (20, 500 * MB)
-    many = TableShape(("year",), 100, (), GB)
-    assert (many.files, many.file_size) == (100, 10 * MB)
+    few = TableShape(("year",), 3, (), 10 * GIB)
+    assert (few.files, few.file_size) == (20, 512 * MIB)
+    many = TableShape(("year",), 100, (), GIB)
+    assert (many.files, many.file_size) == (100, GIB // 100)
     (warning,) = table_warnings(many)
-    assert "10.0 MB on average; aim at 256.0 MB to 1.0 GB" in warning
+    assert "10.2 MiB on average; aim at 256.0 MiB to 1.0 GiB" in warning

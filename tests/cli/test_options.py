@@ -1,6 +1,7 @@
 """What the options of a build come to, and how a build ends."""
 
 import io
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from lakebed.names import TableName
 from lakebed.pipelines import BuildResult, RunListener
 from lakebed.ports import RunRecord, RunState
 from lakebed.requests import RunRequest
+from lakebed.tables.tables import Tables
 from tests.support.lakes.shop import lakebed
 
 TABLE = TableName("shop", "silver", "orders")
@@ -135,21 +137,53 @@ def test_a_bar_says_what_runs_on_a_terminal_only(
     assert capsys.readouterr().out == "1 of 2 ERROR shop.silver.orders [draft in 0.0 s]\n"
 
 
+def test_the_bar_and_the_spinner_say_that_spark_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen, seen = Screen(), io.StringIO()
+    monkeypatch.setattr(Screen, "errors", Console(file=seen, force_terminal=True, width=150))
+    showing = BuildProgress(screen)
+    with showing.live():
+        showing.listener.on_start(TABLE)
+        with screen.starting_spark():
+            assert "shop.silver.orders · starting Spark" in seen.getvalue()
+    with screen.spinner("writing"), screen.starting_spark():
+        while "writing · starting Spark" not in seen.getvalue():
+            time.sleep(0.01)
+
+
+def test_several_columns_are_named_by_one_option_or_by_several(
+    asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Any] = []
+
+    def diff(*_: Any, keys: Any, **__: Any) -> None:
+        seen.append(keys)
+        raise UsageError("enough.")
+
+    monkeypatch.setattr(Tables, "diff", diff)
+    for options in (["--key", "a, b"], ["--key", "a", "--key", "b"], []):
+        lakebed("table", "diff", "orders", "main", *options)
+    assert seen == [["a", "b"], ["a", "b"], None]
+    assert asked == []
+
+
 def test_the_bar_of_a_source_says_how_many_batches_files_and_bytes_are_done(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     screen, seen = Screen(), io.StringIO()
     monkeypatch.setattr(Screen, "errors", Console(file=seen, force_terminal=True, width=150))
     showing = BuildProgress(screen)
-    due = [DueBatch("", "new", found(10, 4 * 10**9)), DueBatch("", "new", found(1_500, 2 * 10**9))]
+    due = [
+        DueBatch("", "new", found(10, 4 * 1024**3)),
+        DueBatch("", "new", found(1_500, 2 * 1024**3)),
+    ]
     due.append(DueBatch("", "gone"))
     with showing.live():
         showing.listener.on_select((TABLE,))
         showing.listener.on_start(TABLE)
         for done, told in (
-            (0, "0 of 3 batches, 0 of 1,510 files, 0 bytes of 6.0 GB"),
-            (1, "1 of 3 batches, 10 of 1,510 files, 4.0 GB of 6.0 GB"),
-            (3, "3 of 3 batches, 1,510 of 1,510 files, 6.0 GB of 6.0 GB"),
+            (0, "0 of 3 batches, 0 of 1,510 files, 0 B of 6.0 GiB"),
+            (1, "1 of 3 batches, 10 of 1,510 files, 4.0 GiB of 6.0 GiB"),
+            (3, "3 of 3 batches, 1,510 of 1,510 files, 6.0 GiB of 6.0 GiB"),
         ):
             showing.listener.on_batch(TABLE, progress_of(due, done))
             assert showing.text == f"shop.silver.orders ({told})"

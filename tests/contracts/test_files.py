@@ -597,7 +597,7 @@ def _claimed(files: Files, claim: int) -> bool:
 
 
 def test_an_address_below_the_root_has_a_path_and_one_elsewhere_has_none(files: Files) -> None:
-    root = files.where.partition(" at ")[0]
+    root = files.address
     assert files.path_of(f"{root}/zone/a.csv") == "zone/a.csv"
     assert [
         files.path_of(other)

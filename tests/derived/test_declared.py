@@ -94,13 +94,23 @@ def test_what_is_declared_otherwise_replaces_it_and_what_is_not_is_reported(
     lake.layouts.drop(NAME, "by_metric_trending")
     with pytest.raises(UsageError, match="has a pipeline") as refused:
         lake.layouts.add(NAME, partition_by="truncate(1, geo)", name="by_g")
-    assert "layouts:\n  - name: by_g\n    partition_by: [truncate(1, geo)]" in refused.value.next
+    assert refused.value.next == (
+        "Add to alternate_partitions there, then run it:\n"
+        "alternate_partitions:\n  - name: by_g\n    partition_by: [truncate(1, geo)]"
+    )
 
 
 def test_a_layout_that_cannot_be_made_does_not_fail_the_run(income: SourceLake) -> None:
     wrong = "\n  - {name: bad, partition_by: [nothing]}\n  - {name: typed, partition: {keys: [{name: set, type: INT}]}}\n"
     income.configure(CONFIG + BY_FIPS + wrong)
     income.put_values("CA1_2021_COUNTY", 1)
+    (plan,) = income.lake.plan(NAME)
+    assert [warning.split()[:3] for warning in plan.warnings] == [
+        ["the", "layout", "bad"],
+        ["the", "layout", "typed"],
+    ]
+    lines = {line.name: line for line in income.lake.layouts.list(NAME)}
+    assert lines["bad"].why == plan.warnings[0]
     record = income.run_source()
     assert record.state == "success"
     assert (

@@ -25,7 +25,14 @@ from lakebed.derived.building.plan import (
     plan_tables,
 )
 from lakebed.derived.building.steps import BuildBatches
-from lakebed.derived.checks import complete_spec, only_reorders, renamed_spec, require_possible
+from lakebed.derived.checks import (
+    DeclaredLayouts,
+    complete_spec,
+    impossible_layouts,
+    only_reorders,
+    renamed_spec,
+    require_possible,
+)
 from lakebed.derived.freshness import Freshness, columns_digest, source_digest
 from lakebed.derived.identity import COVERS, Layout, layout_properties
 from lakebed.derived.labels import FileLabels
@@ -108,6 +115,20 @@ def test_what_cannot_be_is_refused(given: dict[str, object], said: str) -> None:
     assert said in str(refused.value)
 
 
+def test_every_layout_that_cannot_be_built_is_named() -> None:
+    asked = (
+        spec(name="fine", partition_by=["geo"]),
+        spec(name="hours", partition_by=["day(at)", "hour(at)"]),
+        spec(name="months", partition_by=["month(geo)"]),
+        spec(name="gone", partition_by=["nothing"]),
+    )
+    told = list(impossible_layouts(DeclaredLayouts(asked), TABLE, metadata()))
+    assert [one.split()[2] for one in told] == ["hours", "months", "gone"]
+    assert "unless this run adds it: there is no column" in told[-1]
+    first_run = impossible_layouts(DeclaredLayouts(asked), TABLE, None)
+    assert [one.split()[2] for one in first_run] == ["hours"]
+
+
 def test_near_columns_are_suggested() -> None:
     with pytest.raises(UnknownName, match="Did you mean geo"):
         require_possible(spec(sort_by=["gio"]), TABLE, metadata())
@@ -117,6 +138,7 @@ def test_the_same_partitions_in_another_order_gain_nothing() -> None:
     table = metadata(partition_by=("year", "geo"))
     assert only_reorders(spec(partition_by=["geo", "year"], batch_by=["year"]), table)
     assert not only_reorders(spec(partition_by=["geo"], sort_by="v", batch_by=["year"]), table)
+    assert not only_reorders(spec(partition_by=["geo"], batch_by=[]), table)  # fewer, larger files
     assert not only_reorders(spec(partition_by=["truncate(1, geo)"], batch_by=[]), table)
 
 

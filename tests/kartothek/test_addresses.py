@@ -1,5 +1,6 @@
 """Locations by address, and what `lake.kartothek` says of the datasets in them."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,7 +10,16 @@ import pytest
 import lakebed
 from lakebed.engines.files.cloud import open_location
 from lakebed.errors import BadName, BadQuery, UnknownName, UsageError
-from lakebed.kartothek import DatasetOptions, Datasets, store, update, verify
+from lakebed.kartothek import (
+    DatasetOptions,
+    Datasets,
+    collect_garbage,
+    read_table,
+    store,
+    to_pandas,
+    update,
+    verify,
+)
 from lakebed.kartothek.format.addresses import split_address
 from lakebed.ports.files.files import Files
 from lakebed.settings import FilesSettings, KartothekSettings, kartothek_settings
@@ -192,8 +202,35 @@ def test_a_sound_dataset_verifies_and_each_damage_is_named(files: Files) -> None
         verify(files, "other")
 
 
+@pytest.mark.parametrize(
+    ("label", "said"),
+    [
+        ("FR", "does not name the partition key 'country'"),
+        ("country=%FF", "the value b'\\xff' of the partition key 'country' is not of type"),
+        ("country=FR//x", "empty parts"),
+        ("country=FR/x", "plateau reads the value up to it only"),
+    ],
+)
+def test_labels_that_readers_refuse_or_misread_are_named(
+    files: Files, label: str, said: str
+) -> None:
+    path = "sales.by-dataset-metadata.json"
+    files.write(path, files.read(path).replace(b"country=FR", label.encode()))
+    assert any(said in one.what for one in verify(files, "sales"))
+    if "//" in label:  # the file is there, under another spelling
+        with pytest.raises(BadName):
+            collect_garbage(files, "sales", older_than=timedelta(0))
+
+
+def test_times_that_plateau_cannot_count_are_named_and_read_by_us(files: Files) -> None:
+    late = datetime(3000, 1, 1, tzinfo=UTC).replace(tzinfo=None)
+    store(files, "late", pa.table({"at": [late, None], "day": [late.date(), None], "x": [1, 2]}))
+    assert "plateau cannot read 'at'" in verify(files, "late")[0].what
+    found = to_pandas(read_table(files, "late"), dates_as_object=False)
+    assert (found["at"][0], found["day"][0]) == (late, late)
+
+
 def test_columns_that_plateau_misreads_are_named(files: Files) -> None:
-    from datetime import UTC, datetime
     from decimal import Decimal
 
     frame = pa.table(

@@ -4,15 +4,17 @@ import multiprocessing
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pytest
 
 from lakebed.engines.files import FolderFiles
-from lakebed.errors import DatasetChanged, FileReplaced, NameTaken, UnknownName
+from lakebed.errors import DatasetChanged, FileReplaced, NameTaken, TornFile, UnknownName
 from lakebed.kartothek import (
     DatasetOptions,
+    DatasetState,
+    MetadataFormat,
     build_indices,
     delete,
     load_state,
@@ -21,6 +23,7 @@ from lakebed.kartothek import (
     update,
     verify,
 )
+from lakebed.kartothek.reading.states import find_schema
 from lakebed.kartothek.writing import commit as committing
 from lakebed.ports.files.files import FileInfo, Files
 from lakebed.testing.files import MemoryFiles
@@ -219,3 +222,45 @@ def test_indices_of_the_same_moment_get_different_names() -> None:
     made, moment = committing.UncommittedFiles(MemoryFiles()), datetime(2026, 11, 16, tzinfo=UTC)
     names = [made.create_index("d", "x", data, at=moment) for data in (b"1", b"2", b"3")]
     assert len(set(names)) == 3
+
+
+class WrittenInPlace:
+    """Files of which a reader first finds the beginning, as beside plateau in a folder."""
+
+    def __init__(self, files: Files, *, times: int) -> None:
+        self._files, self._times = files, times
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._files, name)
+
+    def read(self, path: str, *, start: int = 0, length: int | None = None) -> bytes:
+        data = self._files.read(path, start=start, length=length)
+        if path.endswith((".json", ".zstd", "_common_metadata")) and self._times:
+            self._times -= 1
+            return data[: len(data) // 2 * (self._times % 2)]
+        return data
+
+
+@pytest.mark.parametrize("format", MetadataFormat)
+def test_a_reader_beside_a_writer_in_place_reads_again(format: MetadataFormat) -> None:
+    files = MemoryFiles()
+    store(files, "d", pa.table({"x": [1]}), options=DatasetOptions(format=format))
+    beside: Any = WrittenInPlace(files, times=2)
+    assert load_state(beside, "d").schemas
+    schema: Any = WrittenInPlace(files, times=2)
+    found = find_schema(schema, DatasetState("d"), "table")
+    assert found is not None
+    assert found.names == ["x"]
+    update(cast("Files", WrittenInPlace(files, times=2)), "d", pa.table({"x": [2]}))
+    assert read_table(files, "d").num_rows == 2
+
+
+def test_metadata_that_stays_cut_off_is_not_to_be_written_over() -> None:
+    files = MemoryFiles()
+    store(files, "d", pa.table({"x": [1]}))
+    files.write("d.by-dataset-metadata.json", files.read("d.by-dataset-metadata.json")[:-1])
+    with pytest.raises(TornFile) as torn:
+        read_table(files, "d")
+    assert torn.value.retryable
+    assert "read again" in torn.value.next
+    assert "write the dataset" not in torn.value.next

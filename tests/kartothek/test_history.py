@@ -43,6 +43,18 @@ def values(files: Files, **options: Any) -> list[int]:
     return sorted(read_table(files, "d", **options)["x"].to_pylist())
 
 
+def test_a_kept_state_whose_files_are_gone_is_named() -> None:
+    files = MemoryFiles()
+    kept_dataset(files)
+    former = load_state(files, "d")
+    update(files, "d", rows(3), delete_scope=[{"x": 1}, {"x": 2}])
+    assert verify(files, "d", full=True) == ()
+    (gone,) = [path for path in former.files if "/table/" in path]
+    files.delete(gone)  # plateau's garbage collection does not know kept states
+    (found,) = verify(files, "d")
+    assert (found.level, gone in found.what) == ("problem", True)
+
+
 def test_a_former_state_can_be_read_by_its_version_and_by_its_time() -> None:
     files = MemoryFiles()
     kept_dataset(files)

@@ -14,10 +14,12 @@ from lakebed.kartothek import (
     DatasetOptions,
     build_indices,
     load_state,
+    plan_groups,
     plan_read,
     read_table,
     store,
     update,
+    verify,
 )
 from lakebed.kartothek.indexes.files import IndexFile, index_file
 from lakebed.kartothek.indexes.postings import (
@@ -202,6 +204,24 @@ def test_a_torn_index_is_an_error_that_names_it(indexed: MemoryFiles, data: byte
     with pytest.raises(DamagedDataset, match=r"index on 'x'.*build_indices"):
         read_table(indexed, "d", predicates=[[("x", "==", 1)]])
     assert read_table(indexed, "d").num_rows == 3
+
+
+@pytest.mark.parametrize("wrong", [["1", "2"], [True, False], [1.0, 2.0]], ids=str)
+def test_an_index_of_another_type_than_its_column_hides_no_row(
+    indexed: MemoryFiles, wrong: list[Any]
+) -> None:
+    one, two = load_state(indexed, "d").partitions
+    replaced_index(indexed, {"x": wrong, "partition": [[one], [two]]})
+    for attempt in (
+        lambda: read_table(indexed, "d", predicates=[[("x", "==", 2)]]),
+        lambda: list(plan_groups(indexed, "d", ["x"])),
+        lambda: update(indexed, "d", pa.table({"x": [3]})),
+    ):
+        with pytest.raises(DamagedDataset, match=r"index on 'x' is of type .*build_indices"):
+            attempt()
+    assert "index on 'x' is of type" in verify(indexed, "d")[0].what
+    build_indices(indexed, "d", ["x"])
+    assert read_table(indexed, "d", predicates=[[("x", "==", 2)]]).num_rows == 1
 
 
 def test_a_missing_index_is_an_error_that_names_it(indexed: MemoryFiles) -> None:

@@ -99,6 +99,12 @@ def test_any_bytes_survive_a_label(value: bytes) -> None:
     assert label_keys(partition_label([("k", value)], "0f")) == {"k": value}
 
 
+@pytest.mark.parametrize("value", ["a/b", "/b", "a/", "a//b", "a/k%3Dc"])
+def test_a_slash_that_plateau_leaves_in_a_value_is_part_of_it(value: str) -> None:
+    expected = {"j": b"1", "k": value.replace("%3D", "=").encode(), "l": b"2"}
+    assert label_keys(f"j=1/k={value}/l=2/0f") == expected
+
+
 def test_what_plateau_leaves_unquoted_is_encoded() -> None:
     assert partition_label([("a=b", "x/y"), ("ü", "1=2")], "0f") == "a%3Db=x%2Fy/%C3%BC=1%3D2/0f"
 

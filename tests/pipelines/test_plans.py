@@ -139,3 +139,35 @@ def test_nothing_comes_in_between_where_nothing_is_done() -> None:
     assert [step_text(step) for step in conditional_steps(first, plan, None)] == [
         "start over up to 3 times"
     ]
+
+
+OF_TABLE = "SELECT * FROM {{ ref('bronze.items') }}"
+
+
+@pytest.mark.parametrize(
+    ("strategy", "source", "warned"),
+    [
+        ("append_only", OF_TABLE, True),
+        ("append_only", f"{OF_TABLE} {{% if watermark %}}WHERE at > {{{{ watermark }}}}{{% endif %}}", False),
+        ("append_only", f"{OF_TABLE} WHERE id NOT IN (SELECT id FROM {{{{ this }}}})", False),
+        ("append_only", f"SELECT *, {{{{ run_started_at }}}} AS at FROM ({OF_TABLE})", False),
+        ("append_only", f"{OF_ZONE} JOIN ({OF_TABLE}) USING (id)", False),
+        ("full_refresh", OF_TABLE, False),
+    ],
+)  # fmt: skip
+def test_a_plan_warns_where_every_run_would_add_the_rows_of_another_table_again(
+    strategy: str, source: str, warned: bool
+) -> None:
+    spec = pipeline(f"merge_strategy: {strategy}\n", source)
+    waiting: dict[ZoneKey, ZonePin] = {(ZONE, None): ZonePin(FILES, 1)} if spec.zones else {}
+    told = plan_run(spec, Pins("r", {}, waiting), THERE).warnings
+    assert [one.split(",")[0] for one in told] == [
+        "every run adds all rows of shop.bronze.items again"
+    ] * warned
+
+
+def test_a_plan_warns_of_layouts_that_cannot_be_built() -> None:
+    never = "layouts: [{name: never, partition_by: ['day(at)', 'month(at)']}]\n"
+    spec = pipeline(never, "SELECT 1")
+    assert "the layout never cannot" in plan_run(spec, Pins("r", {}, {}), THERE).warnings[0]
+    assert plan_run(spec, Pins("r", {}, {}), TargetTable(TABLE)).warnings

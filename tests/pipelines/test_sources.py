@@ -93,6 +93,9 @@ def test_short_forms_mean_the_same() -> None:
     )
     for name in ("partition_by", "batch_partition_columns", "alternate_partitions"):
         assert getattr(long.config, name) == getattr(short.config, name)
+    assert (long.layouts_key, short.layouts_key) == ("partition_alternates", "layouts")
+    with pytest.raises(BadPipeline, match="layouts is another name for alternate_partitions"):
+        read(f"{PLAIN}layouts: [{{partition_by: [set]}}]\nalternate_partitions: []\n")
 
 
 def test_batch_keys_become_the_last_partition_fields() -> None:
@@ -279,7 +282,7 @@ def test_a_plan_shows_batches_sizes_and_warnings(
     )
     assert shown.exit_code == 0, shown.output
     assert "2 of 2 batches are due" in shown.output
-    assert "batch year=2020 (new): 1,001 files, 2.0 kB" in shown.output
+    assert "batch year=2020 (new): 1,001 files, 2.0 KiB" in shown.output
     assert (
         "batch year=2020, which makes the table:\n     1. read 1001 files of batch year=2020\n"
         in shown.output

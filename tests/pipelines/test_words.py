@@ -146,7 +146,7 @@ SAID: list[tuple[RunStep, str]] = [
                 FoundBatch("year=2020", (2020,), 1_001, 2_000, "", datetime.now(UTC)),
             ),
         ),
-        "batch year=2020 (new): 1,001 files, 2.0 kB",
+        "batch year=2020 (new): 1,001 files, 2.0 KiB",
     ),
     (
         steps.PublishBatch(TABLE, DueBatch("year=2019", "gone")),

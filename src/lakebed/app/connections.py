@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from lakebed.query.results.log import QueryLog
 
 Report = Callable[[str], None]
+Starting = Callable[[], AbstractContextManager[None]]  # encloses the start of Spark
 _NOUNS = ("tables", "pipelines", "layouts", "zones", "runs", "followers")
 _BUILT_ON_STORES = (*_NOUNS, "ports", "_table_services", "_run_services")
 
@@ -55,10 +56,11 @@ class Connections:
         environment: Mapping[str, str],
         spark: "SparkSession | None" = None,
         report: Report = quiet,
+        starting: Starting = nullcontext,
         warm: "WarmSpark | None" = None,
     ) -> None:
         self.root, self.settings = root, settings
-        self.environment, self._report = environment, report
+        self.environment, self._report, self._starting = environment, report, starting
         self._given_session, self._warm = spark, warm
 
     @cached_property
@@ -180,14 +182,15 @@ class Connections:
         if self._given_session is not None:
             return adopt(self._given_session, self.settings, self.root)
         logs = logs_folder(self.settings, self.root, self.environment)
-        return open_session(
-            self.settings,
-            self.root,
-            environment=self.environment,
-            logs=logs,
-            report=self._report,
-            warm=self._warm,
-        )
+        with self._starting():
+            return open_session(
+                self.settings,
+                self.root,
+                environment=self.environment,
+                logs=logs,
+                report=self._report,
+                warm=self._warm,
+            )
 
     @property
     def has_spark(self) -> bool:

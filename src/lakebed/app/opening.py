@@ -3,10 +3,11 @@
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lakebed.app.connections import Report, quiet
+from lakebed.app.connections import Report, Starting, quiet
 from lakebed.app.lake import Lake
 from lakebed.app.spark.workers import warm_spark
 from lakebed.engines.files import open_files
@@ -31,13 +32,15 @@ def open_lake(
     spark: "SparkSession | None" = None,
     environment: Mapping[str, str] | None = None,
     report: Report = quiet,
+    starting: Starting = nullcontext,
     worker: bool | None = False,
 ) -> Lake:
     """Open the lake at `path`; without one, the lake of LAKEBED_LAKE, or the nearest at or above
     the current folder.
 
     `worker` says whether to borrow Spark from a worker, which then stays for the next process;
-    None decides as commands do.
+    None decides as commands do. `report` is told what takes long, and `starting` encloses the start
+    of Spark.
     """
     environment = os.environ if environment is None else environment
     root = locate(path or environment.get("LAKEBED_LAKE"))
@@ -51,7 +54,15 @@ def open_lake(
         if wanted and settings.spark.is_local
         else None
     )
-    return Lake(root, settings, environment=environment, spark=spark, report=report, warm=warm)
+    return Lake(
+        root,
+        settings,
+        environment=environment,
+        spark=spark,
+        report=report,
+        starting=starting,
+        warm=warm,
+    )
 
 
 def locate(path: str | Path | None) -> Root:

@@ -4,18 +4,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lakebed.batches.finding import FoundBatch
+from lakebed.sizes import format_size
 
-MB, GB = 1_000_000, 1_000_000_000
-LARGE_BATCH = GB
+_MIB, _GIB = 1024**2, 1024**3
+LARGE_BATCH = _GIB
 MANY_FILES_A_BATCH = 1_000
 MANY_FILES = 10_000
-SMALL_FILE = 100 * MB
+SMALL_FILE = 100 * _MIB
 MANY_FILES_A_VALUE = 1_000
 MANY_VALUES = 1_000
 DEEPEST = 4
-TARGET_FILE = 512 * MB  # what Iceberg aims at
-GOOD_FILE = (256 * MB, GB)
-ROW_GROUP = 128 * 1024 * 1024  # of a table without a sort order
+TARGET_FILE = 512 * _MIB  # what Iceberg aims at
+GOOD_FILE = (256 * _MIB, _GIB)
+ROW_GROUP = 128 * _MIB  # of a table without a sort order
 # Bytes in memory, and in Parquet, for each byte of a source file.
 _IN_MEMORY = {"json": 1.5, "csv": 2.0, "parquet": 4.0}
 _IN_PARQUET = {"json": 0.15, "csv": 0.3, "parquet": 1.0}
@@ -80,8 +81,8 @@ def batch_warnings(
     finer = _finer(batch, keys, distinct)
     if max(expected.memory, batch.bytes) > LARGE_BATCH:
         yield (
-            f"batch {batch.label} is estimated at {sized(max(expected.memory, batch.bytes))};"
-            f" the threshold is {sized(LARGE_BATCH)}. {finer}"
+            f"batch {batch.label} is estimated at {format_size(max(expected.memory, batch.bytes))};"
+            f" the threshold is {format_size(LARGE_BATCH)}. {finer}"
         )
     if batch.files > MANY_FILES_A_BATCH:
         many = f"more than {MANY_FILES_A_BATCH:,} are slow"
@@ -108,8 +109,9 @@ def table_warnings(shape: TableShape) -> Iterator[str]:
         yield f"the table will have about {shape.files:,} files; more than {MANY_FILES:,} are slow."
     if shape.files > 1 and shape.file_size < SMALL_FILE:
         yield (
-            f"files will have about {sized(shape.file_size)} on average; aim at"
-            f" {sized(GOOD_FILE[0])} to {sized(GOOD_FILE[1])}: partition by fewer columns."
+            f"files will have about {format_size(shape.file_size)} on average; aim at"
+            f" {format_size(GOOD_FILE[0])} to {format_size(GOOD_FILE[1])}: partition by fewer"
+            " columns."
         )
     if len(shape.partition_keys) > DEEPEST:
         yield (
@@ -130,8 +132,9 @@ def row_group_advice(shape: TableShape, *, is_sorted: bool) -> Iterator[str]:
     """What would make single rows in large files quickly found."""
     if shape.file_size > ROW_GROUP and not is_sorted:
         yield (
-            f"files of about {sized(shape.file_size)} have row groups of 128 MiB, which are read as"
-            " a whole: with sort_by they have 1 MiB, and a filter on the first column reads few"
+            f"files of about {format_size(shape.file_size)} have row groups of 128 MiB, which are"
+            " read as a whole: with sort_by they have 1 MiB, and a filter on the first column reads"
+            " few"
         )
 
 
@@ -142,11 +145,3 @@ def _crowded(shape: TableShape) -> Iterator[str]:
                 f"each value of {name} will have about {shape.files // count:,} files; more than"
                 f" {MANY_FILES_A_VALUE:,} are slow."
             )
-
-
-def sized(count: int) -> str:
-    """A number of bytes for people."""
-    for unit, size in (("GB", GB), ("MB", MB), ("kB", 1_000)):
-        if count >= size:
-            return f"{count / size:.1f} {unit}"
-    return f"{count} bytes"

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lakebed.batches.advice import sized
 from lakebed.batches.finding import FoundBatch
 from lakebed.batches.state import BatchState, BatchStates
+from lakebed.sizes import format_size
 
 Reason = Literal["new", "changed", "settings", "forced", "gap", "gone", "backfill"]
 
@@ -51,7 +51,7 @@ class BatchProgress:
         batches, files = (f"{done:,} of {whole:,}" for done, whole in (self.batches, self.files))
         if not self.files[1]:  # a backfill has none
             return f"{batches} batches"
-        return f"{batches} batches, {files} files, {' of '.join(map(sized, self.bytes))}"
+        return f"{batches} batches, {files} files, {' of '.join(map(format_size, self.bytes))}"
 
 
 def progress_of(due: Sequence[DueBatch], done: int) -> BatchProgress:

@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lakebed.cli.output.formats import format_count, format_size
+from lakebed.cli.output.formats import format_count
 from lakebed.cli.output.landing import ledger_summary, show_ledger
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import command
 from lakebed.presentation.lake import backup_json, relocated_json, restored_json, takeover_json
+from lakebed.sizes import format_size
 
 if TYPE_CHECKING:
     from lakebed.care.backup import RestoreReport

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lakebed.cli.output.care_progress import CareProgress, counts_text
-from lakebed.cli.output.formats import format_size, format_time
+from lakebed.cli.output.formats import format_time
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.completion import known_tables
 from lakebed.presentation.keeping.care import care_entry_json, care_json, care_settings_json
+from lakebed.sizes import format_size
 
 if TYPE_CHECKING:
     from lakebed.care.settings_view import CareView

@@ -4,13 +4,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lakebed.cli.output.formats import format_count, format_size
+from lakebed.cli.output.formats import format_count
 from lakebed.cli.output.landing import ledger_summary, show_ledger
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import Styled
 from lakebed.cli.parsing.command import command
 from lakebed.errors import UsageError
 from lakebed.presentation.keeping.fsck import fsck_json, rebuilt_json
+from lakebed.sizes import format_size
 
 if TYPE_CHECKING:
     from lakebed.care.fsck import Finding, FsckReport

@@ -5,11 +5,12 @@ from typing import Annotated, Any
 
 import typer
 
-from lakebed.cli.output.formats import format_count, format_size, format_time
+from lakebed.cli.output.formats import format_count, format_time
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.completion import known_names
 from lakebed.presentation.lake import listed_foreign_json, listed_table_json, listed_view_json
+from lakebed.sizes import format_size
 
 
 def add_to(app: typer.Typer) -> None:

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from lakebed.cli.output.explained import show_explained
-from lakebed.cli.output.formats import format_count, format_size, plural
+from lakebed.cli.output.formats import format_count, plural
 from lakebed.cli.output.results import show_table
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.request_options import takes
 from lakebed.errors import UsageError
 from lakebed.requests import ExplainKeywords, QueryKeywords, QueryRequest
+from lakebed.sizes import format_size
 
 if TYPE_CHECKING:
     from lakebed.query.results.result import QueryResult

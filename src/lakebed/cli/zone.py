@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lakebed.cli.output.formats import format_count, format_size, format_time
+from lakebed.cli.output.formats import format_count, format_time
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.completion import known_zones
 from lakebed.presentation.zone import landed_json, zone_json, zone_readers, zone_summary_json
+from lakebed.sizes import format_size
 
 if TYPE_CHECKING:
     from lakebed.landing import ZoneColumn, ZoneFile

@@ -162,7 +162,8 @@ class Layouts:
             raise UsageError(
                 f"{declared.where} declares the layout {layout.name}: the next run would make it"
                 " again.",
-                next=f"Remove it from `layouts` there, then: lakebed layout drop {found} {name}",
+                next=f"Remove it from `{declared.key}` there, then: lakebed layout drop {found}"
+                f" {name}",
             )
         with self._changing(found), layout_session(self.services) as session:
             LayoutMaker(self.services, session, found).forget(layout.table)

@@ -11,7 +11,12 @@ from lakebed.derived.building.look import (
 )
 from lakebed.derived.building.metrics import amplification, stored_bytes
 from lakebed.derived.building.services import LayoutServices
-from lakebed.derived.checks import DeclaredLayouts, complete_spec, require_source
+from lakebed.derived.checks import (
+    DeclaredLayouts,
+    complete_spec,
+    impossible_layouts,
+    require_source,
+)
 from lakebed.derived.identity import Layout, find_layouts, listed_tables
 from lakebed.derived.labels import FileLabels
 from lakebed.derived.look import LayoutLooks, LayoutState
@@ -166,4 +171,6 @@ def _missing(
     for spec in declared.specs:
         if spec.label.casefold() not in there:
             complete = complete_spec(spec, source, batch_columns=declared.batch_columns)
-            yield declared_summary(complete, table, source, declared.where)
+            line = declared_summary(complete, table, source, declared.where)
+            wrong = next(impossible_layouts(replace(declared, specs=(spec,)), table, source), "")
+            yield replace(line, why=wrong) if wrong else line

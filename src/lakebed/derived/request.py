@@ -29,14 +29,15 @@ def requested_spec(**given: Any) -> LayoutSpec:
 def declared_elsewhere(table: TableName, spec: LayoutSpec, declared: DeclaredLayouts) -> UsageError:
     """The error of whoever asks for a layout that a pipeline has to declare: the lines to write."""
     lines = [
-        "layouts:",
+        f"{declared.key}:",
         f"  - name: {spec.label}",
         *(f"    {key}: [{', '.join(values)}]" for key, values in _lines(spec)),
     ]
+    write = f"Add to {declared.key} there" if declared.specs else "Write there"
     return UsageError(
         f"{table} has a pipeline, which declares its layouts.",
         where=declared.where,
-        next="Write there, then run it:\n" + "\n".join(lines),
+        next=f"{write}, then run it:\n" + "\n".join(lines),
     )
 
 

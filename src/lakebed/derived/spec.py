@@ -15,6 +15,7 @@ from pydantic import (
     model_validator,
 )
 
+from lakebed.names import split_names
 from lakebed.tables.arrangement import (
     PartitionField,
     SortField,
@@ -39,9 +40,7 @@ def _as_list(given: Any) -> Any:
 
 def as_names(given: Any) -> Any:
     """Accepts `a, b` and a single name as lists."""
-    if isinstance(given, str):
-        return [part.strip() for part in given.split(",") if part.strip()]
-    return given
+    return split_names(given) if isinstance(given, str) else given
 
 
 def _sorted_so(terms: tuple[str, ...]) -> tuple[str, ...]:

@@ -35,6 +35,7 @@
     ├── PointsElsewhere         a table points outside the lake, which was copied or moved
     ├── PathUnresolved          the path of a table's file cannot be resolved
     ├── DamagedDataset          a Kartothek dataset's metadata, schema or index cannot be read
+    │   └── TornFile            … because it is cut off; another writer may be writing it
     ├── UnsupportedDataset      a Kartothek dataset of another version or file format
     ├── DamagedDatabase         the lake's database file is damaged
     ├── DamagedRelease          files of a release or saved draft are missing or changed
@@ -89,6 +90,7 @@ from lakebed.errors.identity import (
 from lakebed.errors.kartothek import (
     DamagedDataset,
     DatasetChanged,
+    TornFile,
     UnsupportedDataset,
 )
 from lakebed.errors.runs import (
@@ -226,6 +228,7 @@ __all__ = [
     "SeveralFaults",
     "SparkFailed",
     "TableDropped",
+    "TornFile",
     "TypesChanged",
     "Unavailable",
     "UnknownName",

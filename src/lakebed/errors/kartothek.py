@@ -12,7 +12,21 @@ class DamagedDataset(LakebedError):
         super().__init__(
             why,
             where=path,
-            next=next or "Restore the file from a copy, or write the dataset again.",
+            next=next or "Restore the file from a copy; leave the files beside it as they are.",
+        )
+
+
+class TornFile(DamagedDataset):
+    """A file of a Kartothek dataset is cut off: another writer may be writing it in place."""
+
+    retryable = True
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(
+            path,
+            why,
+            next="If plateau is writing to the dataset, read again: it replaces files in place."
+            " Otherwise restore the file from a copy; leave the files beside it as they are.",
         )
 
 

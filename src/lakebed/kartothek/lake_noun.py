@@ -147,4 +147,4 @@ class LakeDatasets(Datasets):
         return write
 
     def _opener(self, files: Files) -> Callable[[], Files]:
-        return partial(self._open, files.where)
+        return partial(self._open, files.address)

@@ -25,6 +25,10 @@ class MemoryFiles:
     def where(self) -> str:
         return "memory"
 
+    @property
+    def address(self) -> str:
+        return "memory"
+
     def path_of(self, location: str) -> str | None:
         return location.removeprefix(_ADDRESS) or None if location.startswith(_ADDRESS) else None
 

@@ -10,6 +10,7 @@ from lakebed.engines.iceberg.scan.table_files import IcebergTableFiles
 from lakebed.errors import BadBatch, GateFailed
 from lakebed.kartothek import DatasetOptions, read_table, verify
 from lakebed.kartothek.exchange import table_rows
+from tests.servers.s3 import S3Server
 from tests.support.lakes.pipeline_lake import TestLake
 
 pytestmark = [pytest.mark.spark]
@@ -77,3 +78,22 @@ def test_executors_export_many_rows_and_leave_nothing_if_they_fail(
     with pytest.raises(BadBatch, match="'country'"):
         export()
     assert {info.path for info in files.list()} == paths
+
+
+@pytest.mark.s3
+@pytest.mark.usefixtures("spark_home")
+def test_tables_go_to_a_server_with_an_endpoint_and_come_back(
+    seaweed: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAKEBED_KARTOTHEK_ENDPOINT", seaweed.endpoint)
+    monkeypatch.setenv("LAKEBED_KARTOTHEK_ACCESS_KEY_ID", seaweed.access_key_id)
+    monkeypatch.setenv("LAKEBED_KARTOTHEK_SECRET_ACCESS_KEY", seaweed.secret_access_key)
+    shop, address = TestLake(tmp_path / "lake"), f"{seaweed.fresh_prefix().url}/orders"
+    with shop.lake as lake:
+        shop.pipeline("silver.orders", "SELECT * FROM VALUES (1L, 10L) AS t(id, v)")
+        shop.run_one("silver.orders")
+        assert lake.kartothek.export_table("silver.orders", address).partitions == 1
+        lake.kartothek.update(address, lake.spark.sql("SELECT 2L id, 20L v"))
+        assert sorted(lake.kartothek.frame(address).collect()) == [(1, 10), (2, 20)]
+        lake.kartothek.import_dataset(address, "silver.orders", mode="merge", key="id")
+        assert pairs(shop) == [(1, 10), (2, 20)]

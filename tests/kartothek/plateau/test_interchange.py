@@ -6,6 +6,7 @@ has none of its known defects: it drops rows that lack a value in an indexed col
 """
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -252,6 +253,33 @@ def test_a_slash_in_a_key_survives_where_we_write_it(tmp_path: Path) -> None:
     place.theirs_more(pd.DataFrame({"k": ["c"], "x": [3]}))
     found = kartothek.read_table(place.files, DATASET, predicates=[[("k", "==", "a/b")]])
     assert found["x"].to_pylist() == [1]
+
+
+@pytest.mark.parametrize("value", ["a/b", "/b", "a/c=d"])
+def test_a_slash_in_a_key_that_plateau_wrote_is_read_by_us(tmp_path: Path, value: str) -> None:
+    place = Place(tmp_path / "store")
+    place.theirs([pd.DataFrame({"k": [value, "a"], "x": [1, 2]})], ("k",), ("x",))
+    found = kartothek.read_table(place.files, DATASET, predicates=[[("k", "==", value)]])
+    assert found["x"].to_pylist() == [1]
+    assert "plateau reads" in kartothek.verify(place.files, DATASET, full=True)[0].what
+
+
+def test_we_read_whole_states_while_plateau_writes(tmp_path: Path) -> None:
+    place = Place(tmp_path / "store")
+    place.theirs([frame(0)], (), ("int",))
+
+    def append() -> None:
+        for number in range(1, 9):
+            place.theirs_more(frame(7 * number))
+
+    with ThreadPoolExecutor(1) as threads:
+        writing, seen = threads.submit(append), 0
+        while not writing.done():
+            found = kartothek.read_table(place.files, DATASET).num_rows
+            assert found >= seen
+            seen = found
+        writing.result()
+    assert kartothek.read_table(place.files, DATASET).num_rows == 63
 
 
 def test_an_empty_partition_is_read_by_both(tmp_path: Path) -> None:

@@ -1,5 +1,8 @@
 """Advice in words, with what to write or to run."""
 
+from dataclasses import replace
+
+import pytest
 import yaml
 
 from lakebed.derived import LayoutSpec
@@ -17,11 +20,11 @@ BY_COUNTY = LayoutSpec(
 
 
 def used(count: int, *, reads: int = 100) -> TableWorkload:
-    return TableWorkload({COUNTY: reads}, {"by_county": {COUNTY: count}} if count else {})
+    return TableWorkload({COUNTY: reads}, {"by_county": {COUNTY: count}} if count else {}, days=7)
 
 
 def with_pipeline(table: TableFigures) -> TableFigures:
-    return TableFigures(**{**table.__dict__, "has_pipeline": True})
+    return TableFigures(**{**table.__dict__, "layouts_key": "layouts"})
 
 
 def test_a_table_with_a_pipeline_gets_lines_for_its_config() -> None:
@@ -40,6 +43,13 @@ def test_a_table_with_a_pipeline_gets_lines_for_its_config() -> None:
     }
     assert LayoutSpec.model_validate(given["layouts"][0]).fields
     assert (found.kind, found.commands, found.amplification) == ("layout", (), 2.0)
+
+
+def test_lines_for_a_config_have_the_name_that_it_uses_for_layouts() -> None:
+    table = income(reads({"geo_fips": "point"}), reads({"geo_fips": "prefix"}))
+    seeded = replace(table, layouts_key="alternate_partitions")
+    (found,) = (proposed(one, seeded, taken=(), stored=0) for one in propose(seeded))
+    assert found.config[0] == "alternate_partitions:"
 
 
 def test_a_table_without_a_pipeline_gets_a_command() -> None:
@@ -78,15 +88,23 @@ def test_the_gain_is_told_in_files_and_bytes() -> None:
 def test_a_layout_that_no_query_used_is_named() -> None:
     layout = PresentLayout(BY_COUNTY, bytes=170 * MB, written=170 * MB)
     found = judge(layout, used(0))
-    assert found == Judgement(layout, "unused", 0, 0)
+    assert found == Judgement(layout, "unused", 0, 0, 100, 7)
     told = judged(found, income(), stored=170 * MB)
     assert told.commands == ("lakebed layout drop bea.gold.income by_county",)
     assert told.amplification == 1.0
+    assert told.why == "none of the 100 reads of the table on 7 days used it"
+
+
+@pytest.mark.parametrize(("reads", "days"), [(1, 1), (9, 5), (1000, 1)])
+def test_one_query_or_one_day_condemns_no_layout(reads: int, days: int) -> None:
+    layout = PresentLayout(BY_COUNTY, bytes=170 * MB, written=170 * MB)
+    assert judge(layout, replace(used(0, reads=reads), days=days)) is None
+    assert judge(layout, replace(used(1, reads=reads), days=days)) is None
 
 
 def test_a_layout_that_cost_more_than_it_saved_is_named() -> None:
     layout = PresentLayout(BY_COUNTY, written=170 * MB, saves={COUNTY: 90.0 * MB})
-    assert judge(layout, used(1)) == Judgement(layout, "costs_more", 1, 90 * MB)
+    assert judge(layout, used(1)) == Judgement(layout, "costs_more", 1, 90 * MB, 100, 7)
     assert judge(layout, used(2)) is None
 
 

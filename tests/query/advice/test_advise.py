@@ -7,9 +7,9 @@ import pytest
 
 from lakebed.app import Lake, create_lake, open_lake
 from lakebed.errors import LakebedError
-from lakebed.query.advice.advice import AdviceReport
+from lakebed.query.advice.advice import AdviceReport, ThinLog
 from tests.cli.json_shapes import described, differences
-from tests.query.advice.income import INCOME, make_income
+from tests.query.advice.income import INCOME, log_half_of_it_yesterday, make_income
 from tests.support.lakes.shop import lakebed
 
 COUNTY = "SELECT year, sum(value) FROM bea.gold.income WHERE geo_fips = '{}' GROUP BY year"
@@ -35,8 +35,19 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
 
 
 @pytest.fixture(scope="module")
-def report(lake: Lake) -> AdviceReport:
+def on_one_day(lake: Lake) -> AdviceReport:
     return lake.layouts.advise()
+
+
+@pytest.fixture(scope="module")
+def report(lake: Lake, on_one_day: AdviceReport) -> AdviceReport:
+    assert on_one_day.advice == ()
+    log_half_of_it_yesterday(lake)
+    return lake.layouts.advise()
+
+
+def test_a_log_of_one_day_is_told_and_gives_no_advice(on_one_day: AdviceReport) -> None:
+    assert on_one_day.thin == (ThinLog(str(INCOME), 46, 1),)
 
 
 def test_counties_get_the_layout_that_the_benchmark_shows_to_pay(report: AdviceReport) -> None:

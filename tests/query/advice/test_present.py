@@ -6,7 +6,7 @@ import pytest
 
 from lakebed.app import Lake, create_lake, open_lake
 from lakebed.query.advice.advice import LayoutAdvice
-from tests.query.advice.income import INCOME, make_income
+from tests.query.advice.income import INCOME, log_half_of_it_yesterday, make_income
 from tests.support.benches import RealBench
 from tests.support.handmade_layouts import HandMadeLayout
 
@@ -38,6 +38,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
         bench.close()
         for place in range(40):
             opened.query(COUNTY.format(f"{1 + place % 10:02}001")).to_arrow()
+        log_half_of_it_yesterday(opened)
         yield opened
 
 

@@ -62,6 +62,11 @@ def test_reads_whose_conditions_the_log_does_not_tell_count_for_nothing() -> Non
     assert (seen.reads, seen.untold, seen.without_conditions) == (1, 1, 0)
 
 
+def test_the_days_on_which_a_table_was_read_are_counted() -> None:
+    found, _ = workloads([query(income(), day=day) for day in (0, 0, 1, 3)])
+    assert found["bea.gold.income"].days == 3
+
+
 def test_uses_of_layouts_are_counted_by_layout() -> None:
     found, _ = workloads(
         [query(income(("geo_fips", "="), layout="by_county")), query(income(("geo_fips", "=")))]

@@ -9,6 +9,7 @@ from lakebed.cli.output.formats import plural
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.completion import known_tables
+from lakebed.cli.parsing.options import named_columns
 from lakebed.cli.table.write import (
     GatesOption,
     KeyOption,
@@ -41,10 +42,14 @@ def export(
     ],
     dataset: DatasetArgument,
     partition_by: Annotated[
-        list[str] | None, typer.Option("--partition-by", help="Partition key; repeatable.")
+        list[str] | None,
+        typer.Option(
+            "--partition-by", callback=named_columns, help="Partition keys: a,b; repeatable."
+        ),
     ] = None,
     index: Annotated[
-        list[str] | None, typer.Option("--index", help="Column to index; repeatable.")
+        list[str] | None,
+        typer.Option("--index", callback=named_columns, help="Columns to index: a,b; repeatable."),
     ] = None,
     string_profile: Annotated[
         str,

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 import typer
 
 from lakebed.cli.layout.arguments import AnyTableArgument
-from lakebed.cli.output.formats import format_size, format_time, plural
+from lakebed.cli.output.formats import format_time, plural
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import Styled
 from lakebed.cli.parsing.command import command
 from lakebed.presentation.layout import advice_json
+from lakebed.sizes import format_size
 
 if TYPE_CHECKING:
     from lakebed.query.advice.advice import AdviceReport, LayoutAdvice
@@ -50,10 +51,13 @@ def _text(screen: Screen, found: "AdviceReport") -> None:
         screen.say(Styled(line, "dim"))
     for name in found.unknown:
         screen.say(Styled(f"{name} is in the log, but cannot be read now", "dim"))
+    for thin in found.thin:
+        seen = f"{plural(thin.reads, 'read')} on {plural(thin.days, 'day')}"
+        screen.say(f"{thin.table}: the log has {seen}, too little to advise on it")
     for one in found.advice:
         screen.say("")
         _show(screen, one)
-    if not found.advice:
+    if not found.advice and not found.thin:
         screen.say(f"nothing to advise on {plural(found.tables, 'table')}")
 
 

@@ -6,11 +6,12 @@ import typer
 
 from lakebed.cli.layout.arguments import AnyTableArgument, NameOption
 from lakebed.cli.output.bar import Bar
-from lakebed.cli.output.formats import format_count, format_size
+from lakebed.cli.output.formats import format_count
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
 from lakebed.presentation.layout import builds_json, checks_json
+from lakebed.sizes import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 import typer
 
 from lakebed.cli.layout.arguments import AnyTableArgument
-from lakebed.cli.output.formats import format_count, format_size
+from lakebed.cli.output.formats import format_count
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import command
 from lakebed.presentation.layout import layouts_json
+from lakebed.sizes import format_size
 
 if TYPE_CHECKING:
     from lakebed.derived.summary import LayoutSummary

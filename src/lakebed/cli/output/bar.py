@@ -18,6 +18,7 @@ class Bar:
         self._screen = screen
         self._progress: Progress | None = None
         self._task: TaskID | None = None
+        self._doing = self._note = ""
 
     @contextmanager
     def live(self, doing: str = "") -> Iterator[None]:
@@ -41,19 +42,31 @@ class Bar:
             TimeElapsedColumn(),
         )
         self._progress = Progress(*columns, console=self._screen.errors, transient=True)
-        self._task = self._progress.add_task(plain(doing), total=None)
-        with self._progress:
+        self._doing = doing
+        self._task = self._progress.add_task(self._description, total=None)
+        with self._progress, self._screen.noted_by(self._noted):
             yield
+
+    @property
+    def _description(self) -> str:
+        return plain(" · ".join(filter(None, (self._doing, self._note))))
+
+    def _noted(self, note: str) -> None:
+        self._note = note
+        if self._progress is not None and self._task is not None:
+            self._progress.update(self._task, description=self._description, refresh=True)
 
     def start(self, doing: str) -> None:
         """Begin the next thing, with its own clock."""
+        self._doing = doing
         if self._progress is not None and self._task is not None:
-            self._progress.reset(self._task, description=plain(doing))
+            self._progress.reset(self._task, description=self._description)
 
     def update(self, done: float, total: int, doing: str | None = None) -> None:
         """Say how much is done."""
+        self._doing = self._doing if doing is None else doing
         if self._progress is not None and self._task is not None:
-            text = None if doing is None else plain(doing)
+            text = self._description
             self._progress.update(self._task, completed=done, total=total, description=text)
 
     @contextmanager

@@ -5,9 +5,10 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from lakebed.cli.output.bar import Bar
-from lakebed.cli.output.formats import format_count, format_size
+from lakebed.cli.output.formats import format_count
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import Styled
+from lakebed.sizes import format_size
 
 if TYPE_CHECKING:
     from lakebed.care import CareListener, CareStep

@@ -2,10 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from lakebed.cli.output.formats import format_count, format_size, plural
+from lakebed.cli.output.formats import format_count, plural
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import bold
 from lakebed.presentation.query import explained_json
+from lakebed.sizes import format_size
 
 if TYPE_CHECKING:
     from lakebed.query.planning.explain import TableExplanation

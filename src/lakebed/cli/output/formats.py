@@ -13,16 +13,6 @@ def plural(number: int, noun: str) -> str:
     return f"{format_count(number)} {noun}{'' if number == 1 else 's'}"
 
 
-def format_size(number: int | None) -> str:
-    """`1.4 MiB`; empty if unknown."""
-    if number is None:
-        return ""
-    size, units = float(number), ["B", "KiB", "MiB", "GiB", "TiB"]
-    while size >= 1024 and len(units) > 1:
-        size, units = size / 1024, units[1:]
-    return f"{size:.0f} {units[0]}" if units[0] == "B" else f"{size:.1f} {units[0]}"
-
-
 def format_time(time: datetime | None) -> str:
     """`2026-11-15 09:30:12`, in UTC."""
     return time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S") if time else ""

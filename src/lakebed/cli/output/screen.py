@@ -28,6 +28,9 @@ class Screen:
     debug: bool = False
     no_worker: bool = False
     _opened: ExitStack = field(default_factory=ExitStack, init=False, repr=False, compare=False)
+    _notes: list[Callable[[str], None]] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )  # of what is shown now, a bar or a spinner
 
     @cached_property
     def console(self) -> "Console":
@@ -45,7 +48,9 @@ class Screen:
         from lakebed.app import open_lake
 
         worker = False if self.no_worker else None
-        lake = open_lake(self.lake_path, report=self.progress, worker=worker)
+        lake = open_lake(
+            self.lake_path, report=self.progress, starting=self.starting_spark, worker=worker
+        )
         return self._opened.enter_context(lake)
 
     def __enter__(self) -> "Screen":
@@ -67,11 +72,36 @@ class Screen:
     @contextmanager
     def spinner(self, doing: str) -> Iterator[None]:
         """A spinner while the block runs, on a terminal only."""
-        if self.is_interactive:
-            with self.errors.status(styled_text(doing)):
-                yield
-        else:
+        if not self.is_interactive:
             yield
+            return
+        with self.errors.status(styled_text(doing)) as status:
+
+            def note(text: str) -> None:
+                status.update(styled_text(" · ".join(filter(None, (doing, text)))))
+
+            with self.noted_by(note):
+                yield
+
+    @contextmanager
+    def noted_by(self, note: Callable[[str], None]) -> Iterator[None]:
+        """Let a bar or spinner show what is waited for, while the block runs."""
+        self._notes.append(note)
+        try:
+            yield
+        finally:
+            self._notes.remove(note)
+
+    @contextmanager
+    def starting_spark(self) -> Iterator[None]:
+        """Say so where progress is shown, while the block runs."""
+        for note in self._notes:
+            note("starting Spark")
+        try:
+            yield
+        finally:
+            for note in self._notes:
+                note("")
 
     def show(self, data: Any, text: Callable[[], None]) -> None:
         """Print the result: `data` as JSON with --json, otherwise call `text`, unless --quiet."""

@@ -7,6 +7,7 @@ import typer
 
 from lakebed.cli.parsing.completion import all_pipelines, known_tables
 from lakebed.cli.parsing.request_options import argument_of, option_of
+from lakebed.names import split_names
 from lakebed.requests import QueryRequest, RunRequest
 
 SelectorsArgument = Annotated[list[str] | None, argument_of(RunRequest, "select")]
@@ -32,6 +33,11 @@ PipelineArgument = Annotated[
         autocompletion=all_pipelines,
     ),
 ]
+
+
+def named_columns(given: list[str] | None) -> list[str] | None:
+    """The columns of an option that may be repeated, or name several: `a,b`."""
+    return given and [name for text in given for name in split_names(text)]
 
 
 def all_selectors(

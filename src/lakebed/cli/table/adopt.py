@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lakebed.cli.output.formats import format_count, format_size
+from lakebed.cli.output.formats import format_count
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import command
 from lakebed.cli.table.write import GatesOption, print_change
 from lakebed.presentation.table import adoption_json
+from lakebed.sizes import format_size
 
 if TYPE_CHECKING:
     from lakebed.tables.adopting.look import Adoption

@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from lakebed.cli.output.formats import format_count, format_size, format_time
+from lakebed.cli.output.formats import format_count, format_time
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import TableArgument
 from lakebed.presentation.table import table_json, view_json
+from lakebed.sizes import format_size
 
 if TYPE_CHECKING:
     from lakebed.names import TableName

@@ -8,7 +8,7 @@ from lakebed.cli.output.formats import format_count, format_time
 from lakebed.cli.output.results import cell
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import command
-from lakebed.cli.parsing.options import TableArgument
+from lakebed.cli.parsing.options import TableArgument, named_columns
 from lakebed.presentation.table import diff_json
 
 if TYPE_CHECKING:
@@ -38,7 +38,9 @@ def diff(
     key: Annotated[
         list[str] | None,
         typer.Option(
-            "--key", help="Column that identifies a row; repeatable. Default: the pipeline's key."
+            "--key",
+            callback=named_columns,
+            help="Columns that identify a row: a,b; repeatable. Default: the pipeline's key.",
         ),
     ] = None,
     examples: Annotated[

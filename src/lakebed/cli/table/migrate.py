@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lakebed.cli.output.bar import Bar
-from lakebed.cli.output.formats import format_count, format_size
+from lakebed.cli.output.formats import format_count
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import TableArgument
 from lakebed.presentation.table import migration_json, migration_plan_json, undone_json
+from lakebed.sizes import format_size
 
 if TYPE_CHECKING:
     from lakebed.tables.migration.steps import (

@@ -9,6 +9,7 @@ from lakebed.cli.output.formats import format_count
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.completion import known_tables
+from lakebed.cli.parsing.options import named_columns
 from lakebed.presentation.table import manual_change_json
 
 if TYPE_CHECKING:
@@ -27,7 +28,10 @@ SchemaChangeOption = Annotated[
 ]
 ModeOption = Annotated[str, typer.Option("--mode", help="A strategy: append, overwrite, merge …")]
 KeyOption = Annotated[
-    list[str] | None, typer.Option("--key", help="Column that identifies a row; repeatable.")
+    list[str] | None,
+    typer.Option(
+        "--key", callback=named_columns, help="Columns that identify a row: a,b; repeatable."
+    ),
 ]
 OrderOption = Annotated[
     str | None, typer.Option("--order", help="Column that says which of two rows is newer.")

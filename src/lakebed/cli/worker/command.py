@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lakebed.cli.output.formats import format_count, format_size
+from lakebed.cli.output.formats import format_count
 from lakebed.cli.output.screen import Screen
 from lakebed.cli.parsing.command import command
 from lakebed.presentation.lake import worker_json, worker_log_json
+from lakebed.sizes import format_size
 
 if TYPE_CHECKING:
     from lakebed.app.spark.workers import Workers, WorkerStatus

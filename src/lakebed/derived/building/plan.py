@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lakebed.batches.advice import sized
 from lakebed.batches.keys import BatchKey, KeyValues, read_label
 from lakebed.batches.state import BatchStates
 from lakebed.derived.building.batches import BatchSize
@@ -25,6 +24,7 @@ from lakebed.derived.labels import batch_key_problem
 from lakebed.derived.spec import LayoutSpec
 from lakebed.names import TableName
 from lakebed.ports import TableMetadata
+from lakebed.sizes import format_size
 
 BUDGET = 1024**3  # bytes of the table's files that are built at once
 MOST_AT_ONCE = 200  # batches of a commit
@@ -210,8 +210,8 @@ def large_batches(look: BatchLook, *, budget: int = BUDGET) -> Iterator[str]:
     most = max(large, key=lambda one: one.bytes)
     count = f"{len(large)} batches are" if len(large) > 1 else "a batch is"
     yield (
-        f"{look.layout.name}: {count} larger than {sized(budget)}, up to {sized(most.bytes)}"
-        f" ({most.label or 'all rows'}). {_finer(look)}"
+        f"{look.layout.name}: {count} larger than {format_size(budget)}, up to"
+        f" {format_size(most.bytes)} ({most.label or 'all rows'}). {_finer(look)}"
     )
 
 

@@ -50,6 +50,10 @@ class FolderFiles:
     def where(self) -> str:
         return str(self._root)
 
+    @property
+    def address(self) -> str:
+        return str(self._root)
+
     def path_of(self, location: str) -> str | None:
         place = normalized_location(location)
         if not place.startswith("/"):

@@ -69,7 +69,7 @@ class S3Files(ObjectFiles):
     @property
     def where(self) -> str:
         at = f" at {self._settings.endpoint}" if self._settings.endpoint else ""
-        return f"{self._root.url}{at}"
+        return f"{self.address}{at}"
 
     def path_of(self, location: str) -> str | None:
         return (self._root.relative(location) or "").rstrip("/") or None

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 
 class StringProfile(StrEnum):
@@ -59,3 +60,17 @@ def strings_of(schemas: Iterable[Any]) -> StringProfile:
     """The profile that schemas follow: plain strings if one of their columns has that type."""
     plain = any(pa.types.is_string(field.type) for schema in schemas for field in schema)
     return StringProfile.STRING if plain else StringProfile.LARGE_STRING
+
+
+_NANOSECONDS = 2**63 // 1000  # microseconds from 1970 to the limits, in 1677 and 2262
+
+
+def beyond_nanoseconds(values: Any) -> bool:
+    """Whether one of the times or dates cannot be counted in 64-bit nanoseconds, as pandas 2 and
+    plateau do.
+    """
+    if not (pa.types.is_timestamp(values.type) or pa.types.is_date(values.type)):
+        return False
+    counted = values.cast(pa.timestamp("us")).cast(pa.int64())
+    bounds = pc.min_max(counted).as_py()
+    return any(abs(bound) >= _NANOSECONDS for bound in bounds.values() if bound is not None)

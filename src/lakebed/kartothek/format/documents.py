@@ -7,7 +7,7 @@ from typing import Any
 import msgpack
 import pyarrow as pa
 
-from lakebed.errors import DamagedDataset
+from lakebed.errors import TornFile
 from lakebed.kartothek.format.attributes import state_from_attributes
 from lakebed.kartothek.format.names import MetadataFormat
 from lakebed.kartothek.format.state import VERSION, DatasetState
@@ -16,12 +16,14 @@ _OWN = "lakebed"
 
 
 def parse_state(data: bytes, *, format: MetadataFormat, path: str) -> DatasetState:
-    """The state that a metadata file holds; `DamagedDataset` or `UnsupportedDataset` otherwise."""
+    """The state that a metadata file holds; `DamagedDataset` or `UnsupportedDataset` otherwise,
+    `TornFile` if it cannot be parsed.
+    """
     try:
         attributes = _from_json(data) if format is MetadataFormat.JSON else _from_msgpack(data)
     except (ValueError, OSError, msgpack.exceptions.UnpackException) as error:
         reason = str(error).strip().splitlines()[0] if str(error) else type(error).__name__
-        raise DamagedDataset(path, f"the metadata is not valid {format}: {reason}.") from error
+        raise TornFile(path, f"the metadata is not valid {format}: {reason}.") from error
     return state_from_attributes(attributes, own=_OWN, path=path)
 
 

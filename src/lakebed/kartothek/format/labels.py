@@ -1,13 +1,17 @@
 """Labels of partitions: `country=DE/day=2024-01-01/481a77f0`.
 
-Names and values of partition keys are URL-encoded; the last part is the partition's own id.
+Names and values of partition keys are URL-encoded; the last part is the partition's own id. plateau
+leaves `/` in a value as it is: a part without `=` goes on with the value before it.
 """
 
+import re
 from collections.abc import Sequence
 from urllib.parse import unquote_to_bytes
 
 from lakebed.errors import DamagedDataset
 from lakebed.kartothek.format.names import url_quoted
+
+_PAIRS = re.compile("/(?=[^/=]*=)")  # between key=value and the next one
 
 
 def partition_label(keys: Sequence[tuple[str, str | bytes]], id: str) -> str:
@@ -18,7 +22,7 @@ def partition_label(keys: Sequence[tuple[str, str | bytes]], id: str) -> str:
 
 def label_keys(label: str) -> dict[str, bytes]:
     """The keys of a label and their values: UTF-8, unless the column is binary."""
-    pairs = (folder.partition("=") for folder in label.split("/")[:-1])
+    pairs = (pair.partition("=") for pair in _PAIRS.split(label.rpartition("/")[0]))
     return {_text(key): unquote_to_bytes(value) for key, found, value in pairs if found}
 
 

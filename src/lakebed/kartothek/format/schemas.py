@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lakebed.errors import BadBatch, DamagedDataset
+from lakebed.errors import BadBatch, DamagedDataset, TornFile
 from lakebed.kartothek.format.column_types import StringProfile, is_text, normal_type, same_type
 from lakebed.kartothek.format.pandas_metadata import with_pandas_metadata
 from lakebed.kartothek.format.partition_values import require_key_type
@@ -61,7 +61,7 @@ def parse_schema_file(data: bytes, *, path: str) -> Any:
         found = pq.read_schema(pa.BufferReader(data))
     except (pa.ArrowException, OSError) as error:
         reason = str(error).strip().splitlines()[0]
-        raise DamagedDataset(path, f"the schema cannot be read: {reason}.") from error
+        raise TornFile(path, f"the schema cannot be read: {reason}.") from error
     return found.remove_metadata() if found.pandas_metadata is None else _without_index(found)
 
 

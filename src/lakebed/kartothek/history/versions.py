@@ -4,7 +4,7 @@ Before a commit replaces a state, the state is copied; so a copy was always a st
 States that plateau replaced are not among them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -73,18 +73,24 @@ def keep_state(files: Files, stored: StoredState) -> None:
 
 def needed_files(files: Files, state: DatasetState, *, now: datetime) -> frozenset[str]:
     """The files of the state, and of those before it that are kept long enough."""
+    kept = kept_states(files, state, now=now)
+    return state.needed.union(kept, *(former.needed for former in kept.values()))
+
+
+def kept_states(files: Files, state: DatasetState, *, now: datetime) -> Mapping[str, DatasetState]:
+    """The states before this one that must be kept still, by the paths of their copies."""
     days = state.metadata.get(KEEP)
     if days is None:
-        return state.needed
+        return {}
     limit = now - timedelta(days=float(days))
     found = list(_kept(files, state.uuid))
     current = commit_time(state.commits[-1]) if state.commits else None
     ends = [*(since for _, since, _ in found[1:]), current or now]
-    needed = set(state.needed)
-    for (id, _, kept), until in zip(found, ends, strict=False):
-        if until > limit:
-            needed |= {_path(state.uuid, id), *kept.needed}
-    return frozenset(needed)
+    return {
+        _path(state.uuid, id): kept
+        for (id, _, kept), until in zip(found, ends, strict=False)
+        if until > limit
+    }
 
 
 def days_text(days: float) -> str:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from lakebed.errors import LakebedError
+
 Level = Literal["problem", "warning", "info"]
 
 
@@ -14,3 +16,8 @@ class DatasetFinding:
     what: str
     where: str = ""
     next: str = ""
+
+
+def problem(error: LakebedError) -> DatasetFinding:
+    """What a reader would be told."""
+    return DatasetFinding("problem", error.what, error.where, error.next)

@@ -20,6 +20,7 @@ from lakebed.kartothek.lifecycle.findings import DatasetFinding
 from lakebed.kartothek.reading.data_files import open_parquet
 from lakebed.kartothek.writing.partition_files import OURS
 from lakebed.ports.files.files import FileInfo, Files
+from lakebed.sizes import format_size
 
 
 def undone_findings(
@@ -76,8 +77,8 @@ def unused_findings(
         count = len(unused)
         yield DatasetFinding(
             "info",
-            f"{count} file{'s' if count > 1 else ''} of {size} bytes belong to no partition or"
-            " index now.",
+            f"{count} file{'s' if count > 1 else ''} of {format_size(size)} belong to no partition"
+            " or index now.",
             state.uuid,
             "Garbage collection removes them once they are old enough.",
         )

@@ -75,6 +75,7 @@ def _pairs(indices: StateIndices, state: DatasetState, schema: Any, name: str) -
         return pa.table({_LABEL: labels, name: key_column(state, schema, name, state.partitions)})
     if name not in indices:
         raise UnknownName("indexed column", name, [*state.partition_keys, *state.indexed])
+    indices.require_type(name, schema)
     values, labels = flat_index(indices.index(name).whole())
     indices.require_known(name, frozenset(pc.unique(labels).to_pylist()))
     return pa.table({_LABEL: labels, name: values})

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lakebed.errors import DamagedDataset, FileMissing
+from lakebed.kartothek.format.column_types import normal_type, same_type
 from lakebed.kartothek.format.state import DatasetState
 from lakebed.kartothek.indexes.files import IndexFile
 from lakebed.kartothek.indexes.segments import SegmentedIndex
@@ -13,6 +14,7 @@ from lakebed.ports.files.files import Files
 from lakebed.ports.files.ranged_file import RangedFile
 
 _WHOLE = 128 * 1024  # a file up to this size is fetched at once
+_REBUILD = "Build it again: build_indices."
 
 
 class StateIndices:
@@ -30,11 +32,29 @@ class StateIndices:
         newest = self._state.index_files(column)[-1]  # the first segment may be large
         return self._open(column, newest).type
 
-    def labels(self, column: str, conditions: Sequence[ColumnCondition]) -> frozenset[str]:
+    def require_type(self, column: str, schema: Any) -> None:
+        """`DamagedDataset` if the index holds values of another type than the column's; a field
+        outside the rows has that of the index.
+        """
+        if column not in schema.names:
+            return
+        found, expected = self.type(column), normal_type(schema.field(column).type)
+        if not same_type(found, expected):
+            raise DamagedDataset(
+                self._state.index_files(column)[-1],
+                f"the index on {column!r} is of type {found}, and the column of type {expected}.",
+                next=_REBUILD,
+            )
+
+    def labels(
+        self, schema: Any, column: str, conditions: Sequence[ColumnCondition]
+    ) -> frozenset[str]:
         """The partitions with a value that satisfies all the conditions.
 
-        `DamagedDataset` if the index names a partition that the dataset does not have.
+        `DamagedDataset` if the index names a partition that the dataset does not have, or is of
+        another type than the schema's column.
         """
+        self.require_type(column, schema)
         found = self.index(column).labels(conditions)
         self.require_known(column, found)
         return found
@@ -46,7 +66,7 @@ class StateIndices:
                 self._state.index_files(column)[0],
                 f"the index on {column!r} names the partition {unknown[0]!r}, which the dataset"
                 " does not have.",
-                next="Build it again: build_indices.",
+                next=_REBUILD,
             )
 
     def index(self, column: str) -> IndexFile | SegmentedIndex:
@@ -69,7 +89,7 @@ class StateIndices:
             raise DamagedDataset(
                 path,
                 f"the index on {column!r} is missing.",
-                next="Build it again: build_indices.",
+                next=_REBUILD,
             ) from error
 
     def _source(self, path: str) -> Any:

@@ -43,7 +43,7 @@ def plan_partitions(
         PartitionRead(
             label,
             files,
-            dict(zip(state.partition_keys, _key_values(state, schema, label), strict=True)),
+            dict(zip(state.partition_keys, restored_keys(state, schema, label), strict=True)),
             None if (found := left[label]) is None else tuple(found),
         )
         for label, files in state.partitions.items()
@@ -54,7 +54,7 @@ def plan_partitions(
 def key_column(state: DatasetState, schema: Any, key: str, labels: Iterable[str]) -> Any:
     """The values of a partition key in these partitions, as Arrow."""
     number = state.partition_keys.index(key)
-    values = [_key_values(state, schema, label)[number] for label in labels]
+    values = [restored_keys(state, schema, label)[number] for label in labels]
     return pa.array(values, schema.field(key).type)
 
 
@@ -63,7 +63,8 @@ def _with(found: list[Conjunction] | None, rest: Conjunction) -> list[Conjunctio
     return None if found is None or not rest else [*found, rest]
 
 
-def _key_values(state: DatasetState, schema: Any, label: str) -> tuple[Any, ...]:
+def restored_keys(state: DatasetState, schema: Any, label: str) -> tuple[Any, ...]:
+    """The values of the partition keys; `DamagedDataset` if the label does not have them."""
     texts = key_values(label, state.partition_keys, path=label)
     return tuple(
         restored_value(text, schema.field(key).type, column=key, path=label)

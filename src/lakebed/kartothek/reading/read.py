@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
 from lakebed.errors import UnknownName
+from lakebed.kartothek.format.column_types import beyond_nanoseconds
 from lakebed.kartothek.format.pandas_metadata import nullable_dtype
 from lakebed.kartothek.format.state import DatasetState
 from lakebed.kartothek.history.versions import state_at
@@ -66,7 +68,7 @@ def plan_state(
         chosen,
         schema,
         _known_columns(schema, columns),
-        plan_partitions(state, schema, parsed, indices.labels),
+        plan_partitions(state, schema, parsed, partial(indices.labels, schema)),
     )
 
 
@@ -105,7 +107,8 @@ def read_table(
 
 def to_pandas(rows: Any, *, dates_as_object: bool = True, categoricals: Sequence[str] = ()) -> Any:
     """Rows as a pandas frame: dates as `date` objects, or as timestamps at midnight; integers
-    beside NULLs as pandas' nullable ones, because floats would round them.
+    beside NULLs as pandas' nullable ones, because floats would round them. Times are counted in
+    nanoseconds, as plateau gives them, unless one is too early or too late for that.
     """
     import pandas as pd  # type: ignore[import-untyped]
 
@@ -113,7 +116,7 @@ def to_pandas(rows: Any, *, dates_as_object: bool = True, categoricals: Sequence
     frame = rows.to_pandas(
         date_as_object=dates_as_object,
         categories=chosen,
-        coerce_temporal_nanoseconds=True,
+        coerce_temporal_nanoseconds=not any(map(beyond_nanoseconds, rows.columns)),
         integer_object_nulls=True,
     )
     for number, (field, column) in enumerate(zip(rows.schema, rows.columns, strict=True)):

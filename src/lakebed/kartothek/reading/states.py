@@ -1,7 +1,12 @@
-"""The current state of a dataset, loaded from its location."""
+"""The current state of a dataset, loaded from its location.
+
+plateau writes the metadata and the schema in place, so a reader may find a part of them: it reads
+again for about a second.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from lakebed.errors import DamagedDataset, FileMissing, UnknownName
@@ -16,6 +21,9 @@ from lakebed.kartothek.format.names import (
 from lakebed.kartothek.format.schemas import parse_schema_file, parse_schema_text
 from lakebed.kartothek.format.state import DatasetState
 from lakebed.ports.files.files import Files
+from lakebed.work import retry
+
+_READS = 8  # of a file that is cut off
 
 
 @dataclass(frozen=True)
@@ -34,12 +42,12 @@ class StoredState:
 
 def load_stored(files: Files, uuid: str) -> StoredState:
     """The current state and how it is stored, without what a change needs."""
-    return _load(files, uuid, to_change=False)
+    return _load(files, uuid)
 
 
 def load_state(files: Files, uuid: str) -> DatasetState:
     """The current state, in one call if it is JSON; `UnknownName` if there is no such dataset."""
-    return _load(files, uuid, to_change=False).state
+    return _load(files, uuid).state
 
 
 def load_to_change(files: Files, uuid: str, *, known: StoredState | None = None) -> StoredState:
@@ -67,9 +75,14 @@ def find_schema(files: Files, state: DatasetState, table: str) -> Any | None:
     if table in state.schemas:
         return parse_schema_text(state.schemas[table], path=path)
     try:
-        return parse_schema_file(files.read(path), path=path)
+        return read_schema_file(files, path)
     except FileMissing:
         return None
+
+
+def read_schema_file(files: Files, path: str) -> Any:
+    """The schema in a `_common_metadata`, whole."""
+    return retry(lambda: parse_schema_file(files.read(path), path=path), attempts=_READS)
 
 
 def require_known_table(state: DatasetState, table: str) -> str:
@@ -95,9 +108,13 @@ def _etag(files: Files, path: str) -> str:
         return ""
 
 
-def _load(files: Files, uuid: str, *, to_change: bool) -> StoredState:
-    """JSON comes first: where a writer left both, plateau reads that one too."""
+def _load(files: Files, uuid: str, *, to_change: bool = False) -> StoredState:
     require_uuid(uuid)
+    return retry(partial(_read_state, files, uuid, to_change=to_change), attempts=_READS)
+
+
+def _read_state(files: Files, uuid: str, *, to_change: bool) -> StoredState:
+    """JSON comes first: where a writer left both, plateau reads that one too."""
     for format in MetadataFormat:
         path = metadata_path(uuid, format)
         try:

@@ -34,17 +34,20 @@ def with_updated_indices(
     removed: Collection[str],
     indexed: Collection[str],
     segmented: bool,
-    types: Mapping[str, Any],
+    schemas: Mapping[str, Any],
+    strings: StringProfile,
 ) -> DatasetState:
     """The state with indices of these columns; those that nothing concerns stay as they are.
 
     An index in segments gets one more, with the added partitions only.
     """
     known = StateIndices(files, state)
+    new = [column for column in indexed if column not in known]
+    types = _new_types(new, schemas, added, strings=strings)
     for column in indexed:
         if column in known and not added and (column in state.segments or not removed):
             continue  # what is gone is left out of segments when they are read
-        type_ = known.type(column) if column in known else types[column]
+        type_ = types[column] if column in types else _type(known, column, schemas)
         whole = partial(_whole, known, column)
         values = {one.label: _values(files, one, column, type_, whole) for one in added}
         segments, kept = state.segments.get(column, ()), tuple[str, ...]()
@@ -99,11 +102,17 @@ def with_index(
     )
 
 
+def _type(known: StateIndices, column: str, schemas: Mapping[str, Any]) -> Any:
+    for schema in schemas.values():
+        known.require_type(column, schema)
+    return known.type(column)
+
+
 def _whole(known: StateIndices, column: str) -> Any | None:
     return known.index(column).whole() if column in known else None
 
 
-def index_types(
+def _new_types(
     indexed: Collection[str],
     schemas: Mapping[str, Any],
     added: Sequence[WrittenPartition],

@@ -17,7 +17,7 @@ from lakebed.kartothek.format.schemas import (
 from lakebed.kartothek.format.state import SEGMENTS, DatasetState
 from lakebed.kartothek.reading.states import find_schema, load_schema
 from lakebed.kartothek.writing.commit import UncommittedFiles
-from lakebed.kartothek.writing.index_update import index_types, with_updated_indices
+from lakebed.kartothek.writing.index_update import with_updated_indices
 from lakebed.kartothek.writing.rows import WrittenRows
 from lakebed.kartothek.writing.scope import ScopeResult
 from lakebed.ports.files.files import Files
@@ -50,12 +50,8 @@ def updated_state(
         removed=scope.removed,
         indexed=indexed,
         segmented={**state.metadata, **metadata}.get(SEGMENTS) == "true",
-        types=index_types(
-            [column for column in indexed if column not in state.indexed],
-            schemas,
-            added,
-            strings=strings,
-        ),
+        schemas=schemas,
+        strings=strings,
     )
     changed = indices.with_partitions(
         {part.label: part.files for part in added}, without=scope.removed

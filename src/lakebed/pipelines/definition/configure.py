@@ -42,6 +42,7 @@ class Configured:
     strategy: Strategy
     origin: "Origin"
     batches: BatchSource | None = None
+    layouts_key: str = "layouts"  # under which layouts are declared
 
 
 def configure(
@@ -55,6 +56,7 @@ def configure(
     given |= {key: annotation.value for key, annotation in annotations.items()}
     origin = Origin(document, annotations, source)
     _refuse_removed(given, origin)
+    layouts_key = _layouts_key(given, origin)
     try:
         config = PipelineConfig.model_validate(given)
     except ValidationError as error:
@@ -68,13 +70,22 @@ def configure(
         what = f"one_file_a_run is set, but {strategy} would keep only the rows of the last file."
         raise origin.refuse("one_file_a_run", what, next="Remove it, or choose another strategy.")
     try:
-        return Configured(config, build_strategy(config), origin, batches)
+        return Configured(config, build_strategy(config), origin, batches, layouts_key)
     except ValidationError as error:
         field = str(error.errors()[0]["loc"][-1])
         what = f"the strategy {config.merge_strategy} needs {field}."
         raise origin.refuse(
             "merge_strategy", what, next=f"Set {field}, or choose another strategy."
         ) from None
+
+
+def _layouts_key(given: Mapping[str, Any], origin: "Origin") -> str:
+    """The name that a pipeline uses for its layouts; without any, the usual one."""
+    names = [str(name) for name in LAYOUTS.choices if name in given]
+    if len(names) > 1:
+        what = f"{names[1]} is another name for {names[0]}, which is there too."
+        raise origin.refuse(names[1], what, next=f"Move its layouts to {names[0]}.")
+    return names[0] if names else Configured.layouts_key
 
 
 def _refuse_removed(given: Mapping[str, Any], origin: "Origin") -> None:

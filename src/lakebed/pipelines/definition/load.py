@@ -183,6 +183,7 @@ def read_pipeline(
         version=version,
         batches=configured.batches,
         origin=configured.origin,
+        layouts_key=configured.layouts_key,
     )
     _require_consistent(spec)
     return spec

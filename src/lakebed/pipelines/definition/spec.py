@@ -11,6 +11,9 @@ from lakebed.pipelines.definition.configure import NOWHERE, Origin
 from lakebed.quality import Gate
 from lakebed.tables import Strategy
 
+# what a query reads of its own table
+_OWN_ROWS = frozenset({"this", "watermark", "watermark_value", "is_incremental"})
+
 Kind = Literal["sql", "python", "source", "hand"]
 Style = Literal["sql", "spark", "duckdb", "flat", "source", "hand"]
 
@@ -57,6 +60,7 @@ class PipelineSpec:
     version: int | None = None  # None: the draft
     batches: BatchSource | None = None  # of a pipeline that reads files by a pattern
     origin: Origin = field(default=NOWHERE, compare=False, repr=False)  # of its settings
+    layouts_key: str = "layouts"  # under which its settings declare layouts
 
     @property
     def is_view(self) -> bool:
@@ -81,6 +85,14 @@ class PipelineSpec:
         )
 
     @property
+    def reads_itself(self) -> bool:
+        """Whether its query looks at its own table. Code in Python may, in ways that its text does
+        not tell.
+        """
+        own = any(ref.table == self.table for ref in self.refs)
+        return self.kind == "python" or own or bool(self.names & _OWN_ROWS)
+
+    @property
     def zone_names(self) -> tuple[ZoneName, ...]:
         return tuple(dict.fromkeys(ref.zone for ref in self.zones))
 
@@ -88,6 +100,5 @@ class PipelineSpec:
 def declared_layouts(spec: PipelineSpec) -> DeclaredLayouts:
     """The layouts that a pipeline declares for its table."""
     keys = tuple(key.name for key in spec.batches.keys) if spec.batches else ()
-    return DeclaredLayouts(
-        spec.config.alternate_partitions, keys, where=f"{spec.folder}/config.yaml"
-    )
+    where = f"{spec.folder}/config.yaml"
+    return DeclaredLayouts(spec.config.alternate_partitions, keys, where, spec.layouts_key)

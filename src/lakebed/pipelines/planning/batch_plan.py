@@ -9,7 +9,13 @@ from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.planning.backfills.look import BackfillLook
 from lakebed.pipelines.planning.otherwise import conditional_steps_of_batches
 from lakebed.pipelines.planning.pins import Pins, TargetTable, Undone
-from lakebed.pipelines.planning.plan import RunPlan, layout_steps, plan_run, undone_layout_steps
+from lakebed.pipelines.planning.plan import (
+    RunPlan,
+    layout_steps,
+    layout_warnings,
+    plan_run,
+    undone_layout_steps,
+)
 from lakebed.pipelines.planning.sources.look import SourceLook
 from lakebed.pipelines.planning.steps import (
     BatchSteps,
@@ -44,6 +50,7 @@ def plan_batches(
         each=tuple(_steps_of_each(spec, target, look, run_id)),
         after=(*layout_steps(spec, target, rows=layouts), TakeCare(spec.table)),
         otherwise=tuple(conditional_steps_of_batches(spec)),
+        warnings=layout_warnings(spec, target),
     )
 
 

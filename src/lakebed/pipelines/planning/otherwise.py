@@ -20,8 +20,6 @@ from lakebed.ports import MAIN
 from lakebed.sql import CheckedQuery, reads_every_row
 
 REBUILDS = 3  # how often a run starts over because what it had read was overtaken
-# what a query reads of its own table
-_OWN_ROWS = frozenset({"this", "watermark", "watermark_value", "is_incremental"})
 
 
 def conditional_steps(
@@ -87,9 +85,7 @@ def can_be_taken_back(plan: RunPlan) -> bool:
 
 
 def _only_appends(context: TemplateContext) -> bool:
-    """Whether the run adds the same rows whatever others add. Code in Python may read its own table
-    in ways that its text does not tell.
-    """
+    """Whether the run adds the same rows whatever others add."""
     spec, pins = context.spec, context.pins
     return (
         spec.kind == "sql"
@@ -98,6 +94,5 @@ def _only_appends(context: TemplateContext) -> bool:
         and not pins.full_refresh
         and pins.replaced is None
         and context.target.base(pins.ref) is not None
-        and not spec.names & _OWN_ROWS
-        and all(ref.table != spec.table for ref in spec.refs)
+        and not spec.reads_itself
     )

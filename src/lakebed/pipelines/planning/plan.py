@@ -6,10 +6,11 @@ Pure: reads nothing, writes nothing. `lakebed plan` prints it, `running.run` car
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from lakebed.derived.checks import impossible_layouts
 from lakebed.derived.identity import listed_tables
 from lakebed.landing import WhenChecked
 from lakebed.names import TableName
-from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.definition.spec import PipelineSpec, declared_layouts
 from lakebed.pipelines.planning.backfills.plan import BackfillPlan
 from lakebed.pipelines.planning.hidden_tables import hidden_table, replay_table, staged_table
 from lakebed.pipelines.planning.pins import Pins, TargetTable, Undone
@@ -110,7 +111,12 @@ def plan_run(
     # those of a table that is published batch by batch come after the last one
     after = () if pins.replaced else layout_steps(spec, target, rows=layouts)
     plan = _plan_table(spec, pins, target, staged=staged, reason=decision.reason, layouts=after)
-    return replace(plan, warnings=run_warnings(spec, pins))
+    return replace(plan, warnings=(*run_warnings(spec, pins), *layout_warnings(spec, target)))
+
+
+def layout_warnings(spec: PipelineSpec, target: TargetTable) -> tuple[str, ...]:
+    """Layouts that the pipeline declares and no run can build."""
+    return tuple(impossible_layouts(declared_layouts(spec), spec.table, target.metadata))
 
 
 def layout_steps(

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import assert_never
 
-from lakebed.batches.advice import sized
 from lakebed.batches.changes import DueBatch
 from lakebed.names import short_id
 from lakebed.pipelines.planning.pins import Batch
@@ -40,6 +39,7 @@ from lakebed.pipelines.planning.steps import (
     Write,
 )
 from lakebed.ports import FileInfo, InputPin
+from lakebed.sizes import format_size
 from lakebed.tables import ArrangementChange, Strategy
 
 _SHOWN = 3  # names of files in a line
@@ -205,7 +205,7 @@ def _batches(alike: BatchSteps, plan: RunPlan) -> str:
 def _of_files(batch: DueBatch) -> str:
     """A chunk of a backfill has none."""
     if batch.found:
-        return f" ({batch.reason}): {batch.found.files:,} files, {sized(batch.found.bytes)}"
+        return f" ({batch.reason}): {batch.found.files:,} files, {format_size(batch.found.bytes)}"
     return ": its files are gone" if batch.reason == "gone" else ""
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from lakebed.errors import LakebedError, UnknownName, UsageError
-from lakebed.names import TableName, new_run_id
+from lakebed.names import TableName, new_run_id, split_names
 from lakebed.pipelines.definition.config import PipelineConfig, build_strategy
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.running.adopting.names import restore_names
@@ -172,5 +172,5 @@ def alter_manually(build: Build, table: TableName, statement: ChangeStatement) -
 
 
 def keys_given(key: str | Sequence[str]) -> tuple[str, ...]:
-    """One column or several."""
-    return (key,) if isinstance(key, str) else tuple(key)
+    """One column or several, also as `a, b`."""
+    return split_names(key) if isinstance(key, str) else tuple(key)

@@ -39,6 +39,11 @@ class Files(Protocol):
         """The root, for messages."""
         ...
 
+    @property
+    def address(self) -> str:
+        """The root, to open it again elsewhere: a folder's whole path, or a bucket's URL."""
+        ...
+
     def path_of(self, location: str) -> str | None:
         """The path of the file at an address, whatever its spelling and whatever symbolic links
         lead to it.

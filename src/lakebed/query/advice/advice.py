@@ -41,12 +41,22 @@ class LayoutAdvice:
 
 
 @dataclass(frozen=True)
+class ThinLog:
+    """A table of which the log tells too little for advice."""
+
+    table: str
+    reads: int
+    days: int  # on which it was read
+
+
+@dataclass(frozen=True)
 class AdviceReport:
     """All advice, and what of the query log it is founded on."""
 
     log: LogCoverage
     folder: str = ""  # of the log; those of other machines are elsewhere
     advice: tuple[LayoutAdvice, ...] = ()
+    thin: tuple[ThinLog, ...] = ()
     tables: int = 0  # whose reads were looked at
     unknown: tuple[str, ...] = ()  # tables of the log that are no more, or cannot be read
 
@@ -123,12 +133,17 @@ def _fault(judgement: Judgement) -> str:
                 " of them alone, so no query reads less"
             )
         case "unused":
-            return "no query of the log used it"
+            return f"none of the {_seen(judgement)} used it"
         case "costs_more":
             return (
                 f"its builds wrote {judgement.layout.written:,} bytes while the log was written;"
-                f" its reads saved {judgement.saved:,}"
+                f" its reads, {judgement.reads:,} of the {_seen(judgement)}, saved"
+                f" {judgement.saved:,}"
             )
+
+
+def _seen(judgement: Judgement) -> str:
+    return f"{_count(judgement.of, 'read')} of the table on {_count(judgement.days, 'day')}"
 
 
 def _to_write(
@@ -138,9 +153,9 @@ def _to_write(
     listed = {"partition_by": fields, "sort_by": sort, "batch_by": table.batch_by}
     if not name:
         return _sorted_in_place(sort, table)
-    if table.has_pipeline:
+    if table.layouts_key:
         lines = [f"    {key}: {_listed(given)}" for key, given in listed.items() if given]
-        return ("layouts:", f"  - name: {name}", *lines), ()
+        return (f"{table.layouts_key}:", f"  - name: {name}", *lines), ()
     options = (
         f"--{key.replace('_', '-')} {quote(one)}" for key, given in listed.items() for one in given
     )
@@ -150,7 +165,7 @@ def _to_write(
 def _sorted_in_place(
     sort: Sequence[str], table: TableFigures
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    if table.has_pipeline:
+    if table.layouts_key:
         return (f"sort_by: {_listed(sort)}",), ()
     alter, execute = f"ALTER TABLE {table.table}", "lakebed table execute"
     order = quote(f"{alter} WRITE ORDERED BY {', '.join(map(spark_identifier, sort))}")

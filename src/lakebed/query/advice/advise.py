@@ -8,7 +8,7 @@ from lakebed.derived.checks import DeclaredLayouts, complete_spec
 from lakebed.errors import BadName, LakebedError
 from lakebed.names import TableName
 from lakebed.ports import Pointer, TableMetadata
-from lakebed.query.advice.advice import AdviceReport, LayoutAdvice, judged, proposed
+from lakebed.query.advice.advice import AdviceReport, LayoutAdvice, ThinLog, judged, proposed
 from lakebed.query.advice.gather import AdvisedTable, Gathering, declared_only
 from lakebed.query.advice.judge import judge
 from lakebed.query.advice.propose import propose
@@ -43,7 +43,11 @@ def advise(services: AdviceServices, table: TableName | None = None) -> AdviceRe
             advice += _table_advice(services, name, found.get(name, _NONE), coverage)
         except LakebedError:
             unknown.append(name)
-    return AdviceReport(coverage, services.folder, tuple(advice), len(asked), tuple(unknown))
+    seen = {name: found.get(name, _NONE) for name in asked if name not in unknown}
+    thin = (ThinLog(name, one.reads, one.days) for name, one in seen.items() if one.is_thin)
+    return AdviceReport(
+        coverage, services.folder, tuple(advice), tuple(thin), len(asked), tuple(unknown)
+    )
 
 
 def _table_advice(
@@ -60,9 +64,10 @@ def _table_advice(
     ]
     stored = sum(one.bytes for one in present)
     taken = [one.name for one in present]
+    proposals = () if workload.is_thin else propose(figures)
     against = [found for one in present if (found := judge(one, workload))]
     return [
-        *(proposed(one, figures, taken=taken, stored=stored) for one in propose(figures)),
+        *(proposed(one, figures, taken=taken, stored=stored) for one in proposals),
         *(judged(one, figures, stored=stored) for one in against),
     ]
 
@@ -96,5 +101,5 @@ def _advised(
     ).batch_columns
     layouts = find_layouts(metadata, context.ports.catalog, metadata=context.metadata)
     return AdvisedTable(
-        pinned, workload, scan, rows, layouts, batch, has_pipeline=declared is not None
+        pinned, workload, scan, rows, layouts, batch, declared.key if declared else ""
     )

@@ -61,7 +61,7 @@ class TableFigures:
     batches: int
     columns: Mapping[str, ValueFigures]  # of conditions, by name in lower case
     patterns: tuple[PatternFigures, ...]
-    has_pipeline: bool = False
+    layouts_key: str = ""  # under which its pipeline declares layouts; empty without a pipeline
 
     @property
     def file_size(self) -> float:

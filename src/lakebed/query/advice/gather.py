@@ -31,7 +31,7 @@ class AdvisedTable:
     rows: Sequence[SampledRow]
     layouts: tuple[Layout, ...] = ()
     batch_by: tuple[str, ...] = ()
-    has_pipeline: bool = False
+    layouts_key: str = ""  # under which its pipeline declares layouts; empty without a pipeline
 
     @property
     def metadata(self) -> TableMetadata:
@@ -65,7 +65,7 @@ class Gathering:
             self._batches(scan.files),
             self._columns,
             tuple(self._pattern(pattern, reads) for pattern, reads in found),
-            table.has_pipeline,
+            table.layouts_key,
         )
 
     def present(self, layout: Layout, since: datetime | None) -> PresentLayout:

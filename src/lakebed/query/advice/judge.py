@@ -36,6 +36,8 @@ class Judgement:
     fault: Fault
     reads: int  # of the log that used it
     saved: int  # bytes
+    of: int = 0  # reads of its table in the log
+    days: int = 0  # on which these were
 
 
 def judge(layout: PresentLayout, workload: TableWorkload | None) -> Judgement | None:
@@ -45,8 +47,9 @@ def judge(layout: PresentLayout, workload: TableWorkload | None) -> Judgement | 
     saved = int(sum(count * max(layout.saves.get(one, 0.0), 0.0) for one, count in uses.items()))
     if layout.only_reorders:
         return Judgement(layout, "no_pruning_gain", reads, saved)
-    if not layout.exists or not workload or not workload.reads:
+    if not layout.exists or not workload or workload.is_thin:
         return None
+    seen = (workload.reads, workload.days)
     if not reads:
-        return Judgement(layout, "unused", 0, 0)
-    return Judgement(layout, "costs_more", reads, saved) if saved < layout.written else None
+        return Judgement(layout, "unused", 0, 0, *seen)
+    return Judgement(layout, "costs_more", reads, saved, *seen) if saved < layout.written else None

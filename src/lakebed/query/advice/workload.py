@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal, TypeAlias
 
 # how a column is compared: with single values, with the beginning of texts, with bounds
@@ -20,6 +20,7 @@ _COMPARING: dict[str, Comparing] = {
     "between": "range",
 }
 _NARROWEST: tuple[Comparing, ...] = ("point", "prefix", "range")
+_LEAST_READS, _LEAST_DAYS = 10, 2  # of a table, from which advice can be drawn
 Conditions: TypeAlias = tuple[tuple[str, Comparing], ...]
 
 
@@ -59,10 +60,16 @@ class TableWorkload:
 
     patterns: Mapping[ReadPattern, int]  # how many reads are alike
     uses: Mapping[str, Mapping[ReadPattern, int]]  # of these, those that read a layout, by its name
+    days: int = 0  # on which it was read (UTC)
 
     @property
     def reads(self) -> int:
         return sum(self.patterns.values())
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether it tells too little of what will be read: one query, or one day."""
+        return self.reads < _LEAST_READS or self.days < _LEAST_DAYS
 
 
 @dataclass(frozen=True)
@@ -85,6 +92,7 @@ def workloads(queries: Iterable[LoggedQuery]) -> tuple[dict[str, TableWorkload],
     times: list[datetime] = []
     patterns: dict[str, Counter[ReadPattern]] = {}
     uses: dict[str, dict[str, Counter[ReadPattern]]] = {}
+    days: dict[str, set[date]] = {}
     seen: Counter[str] = Counter()
     for query in queries:
         times.append(query.at)
@@ -99,11 +107,15 @@ def workloads(queries: Iterable[LoggedQuery]) -> tuple[dict[str, TableWorkload],
             pattern = pattern_of(read)
             seen["without_conditions"] += not pattern.conditions
             patterns.setdefault(read.table, Counter())[pattern] += 1
+            days.setdefault(read.table, set()).add(query.at.date())
             if read.layout:
                 used = uses.setdefault(read.table, {}).setdefault(read.layout, Counter())
                 used[pattern] += 1
     coverage = LogCoverage(min(times, default=None), max(times, default=None), len(times), **seen)
-    found = {name: TableWorkload(one, uses.get(name, {})) for name, one in patterns.items()}
+    found = {
+        name: TableWorkload(one, uses.get(name, {}), len(days[name]))
+        for name, one in patterns.items()
+    }
     return found, coverage
 
 

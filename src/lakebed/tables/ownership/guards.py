@@ -19,6 +19,10 @@ class OwnedFiles:
     def where(self) -> str:
         return self._files.where
 
+    @property
+    def address(self) -> str:
+        return self._files.address
+
     def path_of(self, location: str) -> str | None:
         return self._files.path_of(location)
 

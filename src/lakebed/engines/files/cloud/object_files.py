@@ -34,15 +34,19 @@ class ObjectFiles:
     tag: ClassVar[Literal["e_tag", "version"]] = "e_tag"  # by which the server replaces a file
     maker: ClassVar[str] = "lakebed_maker"  # metadata by which a writer recognises its own file
 
-    def __init__(self, store: Any, where: str) -> None:
-        self._store, self._where = store, where
+    def __init__(self, store: Any, address: str) -> None:
+        self._store, self._address = store, address
 
     @property
     def where(self) -> str:
-        return self._where
+        return self._address
+
+    @property
+    def address(self) -> str:
+        return self._address
 
     def path_of(self, location: str) -> str | None:
-        below = f"{self._where.rstrip('/')}/"
+        below = f"{self._address.rstrip('/')}/"
         path = location.removeprefix(below) if location.startswith(below) else ""
         return path.rstrip("/") or None
 

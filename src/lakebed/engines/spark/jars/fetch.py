@@ -17,6 +17,7 @@ from lakebed.engines.spark.start.home import spark_home
 from lakebed.engines.spark.start.java import Java, find_java
 from lakebed.errors import BadSettings, MissingJars
 from lakebed.settings import Root, Settings, cache_folder, masked, without_secrets
+from lakebed.sizes import format_size
 
 Report = Callable[[str], None]
 _ASIDE = ".fetching-"
@@ -73,7 +74,7 @@ def fetch_jars(
         with _alone(jars_folder(cache)) as folder:
             for jar in absent(jars, cache):
                 report(
-                    f"Fetching {jar.name} {jar.version} ({jar.size / 1e6:.1f} MB), once for all"
+                    f"Fetching {jar.name} {jar.version} ({format_size(jar.size)}), once for all"
                     " lakes"
                 )
                 _fetch(

@@ -11,13 +11,13 @@ from lakebed.batches.advice import (
     estimate,
     is_large,
     row_group_advice,
-    sized,
     table_warnings,
 )
 from lakebed.batches.finding import FoundBatch, distinct_values
 from lakebed.batches.gaps import deletion_notes, gap_warnings
 from lakebed.pipelines.definition.batch_source import batch_keys
 from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.sizes import format_size
 
 if TYPE_CHECKING:
     from lakebed.pipelines.planning.sources.look import SourceLook
@@ -175,7 +175,8 @@ def _notes(look: "SourceLook") -> Iterator[str]:
 
 def source_lines(plan: SourcePlan) -> Iterator[str]:
     """What there is to say besides the steps."""
-    yield f"{plan.files:,} files, {sized(plan.bytes)}; {plan.unchanged} batches are unchanged"
-    yield f"expected: {plan.expected_files:,} data files of about {sized(plan.expected_file_size)}"
+    size, each = format_size(plan.bytes), format_size(plan.expected_file_size)
+    yield f"{plan.files:,} files, {size}; {plan.unchanged} batches are unchanged"
+    yield f"expected: {plan.expected_files:,} data files of about {each}"
     yield from (f"warning: {warning}" for warning in plan.warnings)
     yield from plan.notes
