@@ -33,6 +33,7 @@ def test_others_cannot_read_a_log(
     finally:
         os.umask(before)
     assert log.stat().st_mode & 0o777 == mode
+    assert log.parent.stat().st_mode & 0o007 == 0  # what others write there, such as crash reports
 
 
 @pytest.mark.parametrize("make", [log_of_a_run, new_log])

@@ -202,6 +202,12 @@ def test_a_limit_holds_in_every_form(lake: Lake, limit: int) -> None:
     assert sum(batch.num_rows for batch in result.to_arrow_batches(rows=4)) == min(limit, 30)
 
 
+@pytest.mark.parametrize("value", [["\ud83d"], {"a": "\ud83d"}, ({"\ud83d": 1},)])
+def test_half_a_character_inside_a_parameter_is_refused_as_that(lake: Lake, value: object) -> None:
+    with pytest.raises(BadQuery, match="half a character"):
+        lake.query("SELECT $it", parameters={"it": value}).fetchall()
+
+
 def test_parameters_are_values(lake: Lake) -> None:
     assert one(lake, "SELECT count(*) FROM orders WHERE id < ?", parameters=[4]) == 4
     assert one(lake, "SELECT count(*) FROM orders WHERE id < $most", parameters={"most": 4}) == 4

@@ -57,24 +57,28 @@ class Queries:
         )
 
     def plan(self, request: QueryRequest) -> QueryPlan:
-        """What a query would read; reads no row."""
-        require_utf8(request.sql, *request.named_parameters.values())
-        if request.engine == "spark":
-            from lakebed.query.planning.spark_sql import plan_spark_query
-
-            return plan_spark_query(request, self.context)
-        return plan_query(request, self.engines.duckdb.parse, self.context)
-
-    def explain(self, request: QueryRequest) -> tuple[TableExplanation, ...]:
-        """What a query would read of each table, and why; reads no row.
+        """What a query would read; reads no row.
 
         Raises `UnknownName` for a hint that names a layout which no table of the query has.
         """
-        plan = self.plan(request)
-        if self.context.layouts:
-            hints = layout_hints(request.sql, spark=request.engine == "spark")
-            require_known_layout(plan.tables, hints.use)
-        return explain_plan(plan)
+        require_utf8(request.sql, *request.named_parameters.values())
+        is_spark = request.engine == "spark"
+        plan = self._plan_by_spark(request) if is_spark else self._plan_by_duckdb(request)
+        if layouts := self.context.layouts:
+            require_known_layout(plan, layout_hints(request.sql, spark=is_spark), layouts)
+        return plan
+
+    def _plan_by_spark(self, request: QueryRequest) -> QueryPlan:
+        from lakebed.query.planning.spark_sql import plan_spark_query
+
+        return plan_spark_query(request, self.context)
+
+    def _plan_by_duckdb(self, request: QueryRequest) -> QueryPlan:
+        return plan_query(request, self.engines.duckdb.parse, self.context)
+
+    def explain(self, request: QueryRequest) -> tuple[TableExplanation, ...]:
+        """What a query would read of each table, and why; reads no row."""
+        return explain_plan(self.plan(request))
 
     def query(self, options: QueryOptions) -> QueryResult:
         """The answer. Every query is logged when its last row was read, or when it failed."""

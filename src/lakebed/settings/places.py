@@ -32,7 +32,7 @@ def logs_folder(settings: Settings, root: Root, environment: Mapping[str, str]) 
 def make_log(file: Path) -> None:
     """Make a log file, if absent. Whatever the umask, others cannot read it: it may quote rows."""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(mode=0o750, parents=True, exist_ok=True)  # a JVM's crash report is there
         file.touch(mode=0o640)
     except OSError as error:
         raise FilesRefused(

@@ -245,3 +245,30 @@ def test_a_star_in_a_path_stands_for_itself(lake: tuple[Lake, RealBench]) -> Non
     made.append(pa.table({"s": values}))
     assert sorted(row[0] for row in opened.query("SELECT s FROM starred")) == sorted(values)
     assert [row[0] for row in opened.query("SELECT s FROM starred WHERE s = 'a*b'")] == ["a*b"]
+
+
+def test_a_table_of_many_files_is_joined_by_a_column_that_was_widened(tmp_path: Path) -> None:
+    files, rows = 130, 300  # of more than 128 files no footer is read first
+    ids = [(number * 7919) % 2_000_000_011 for number in range(files * rows)]
+    parts = [number // rows for number in range(files * rows)]
+    narrow = pa.table({"id": pa.array(ids, pa.int32()), "part": pa.array(parts, pa.int32())})
+    table = TableName("shop", "silver", "many")
+    with make_lake(tmp_path / "lake") as lake:
+        bench = bench_of(lake)
+        bench.catalog.create_namespace(table.namespace, table.layer)
+        made = bench.iceberg.create_table(
+            table.parts, narrow.schema, location=bench.root.at(table.folder)
+        )
+        with made.update_spec() as spec:
+            spec.add_identity("part")
+        made.append(narrow)
+        with made.update_schema() as change:
+            change.update_column("id", LongType())
+        join = "SELECT count(*) FROM many JOIN (SELECT id FROM many WHERE id % 5 = 1 AND {}) USING (id)"
+        for sql in (join.format("part % 7 = 0"), join.format("true")):
+            expected = sum(
+                id % 5 == 1 and ("true" in sql or part % 7 == 0)
+                for id, part in zip(ids, parts, strict=True)
+            )
+            assert lake.query(sql).fetchall() == [(expected,)]
+        bench.close()

@@ -14,10 +14,11 @@ from lakebed.engines.duckdb.instance_pool import InstancePool
 from lakebed.engines.duckdb.rows import DuckRows
 from lakebed.engines.duckdb.session import DuckSession, Inspect
 from lakebed.engines.duckdb.spill import spill_setting
+from lakebed.engines.duckdb.sql.scans import may_store_other_types
 from lakebed.engines.duckdb.sql.types import text
 from lakebed.query.parsing.parse_nodes import Json
 from lakebed.query.parsing.tree import shortened_inside
-from lakebed.query.planning.plan import QueryPlan
+from lakebed.query.planning.plan import QueryPlan, all_tables
 from lakebed.query.request import QueryOptions
 
 OPENING: dict[str, Any] = {
@@ -31,7 +32,8 @@ _LOSSLESS = (
     "SET GLOBAL arrow_lossless_conversion = true"  # UUIDs stay UUIDs instead of becoming text
 )
 # DuckDB 1.5 filters the rows below a LIMIT by what they are joined with, so other rows are taken
-# (its issue 22924).
+# (its issue 22924). And it cannot apply such a filter to a file that stores the column as another
+# type ("Can't convert TableFilterType").
 CAREFUL = "SET GLOBAL disabled_optimizers = 'join_filter_pushdown'"
 # Files of tables never change, so what was read of them is trusted; files that a query names may
 # have been rewritten.
@@ -164,4 +166,6 @@ def settings_for(plan: QueryPlan | None) -> tuple[str, ...]:
         return ()
     has_word = bool(_SHORTENS.search(plan.sql))
     shortens = has_word and (plan.tree is None or shortened_inside(plan.tree))
-    return (*((CAREFUL,) if shortens else ()), *(_FRESH if plan.reads_more else ()))
+    reads = (read for table in all_tables(plan.tables) for read in table.reads)
+    is_careful = shortens or any(may_store_other_types(scan, source) for source, scan in reads)
+    return (*((CAREFUL,) if is_careful else ()), *(_FRESH if plan.reads_more else ()))

@@ -1,7 +1,7 @@
 """The text of a query: names and clauses in it, found by the positions that the engine gives."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from lakebed.errors import BadQuery
@@ -28,9 +28,13 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def require_utf8(*values: object) -> None:
-    """`BadQuery` for a text that cannot be written in UTF-8."""
+    """`BadQuery` for a text that cannot be written in UTF-8, in lists and structs too."""
     for value in values:
-        if isinstance(value, str) and (half := _SURROGATE.search(value)):
+        if isinstance(value, Mapping):
+            require_utf8(*value.keys(), *value.values())
+        elif isinstance(value, list | tuple | set | frozenset):
+            require_utf8(*value)
+        elif isinstance(value, str) and (half := _SURROGATE.search(value)):
             raise BadQuery(
                 f"{half[0]!r} is half a character: a surrogate without its other half.",
                 next="Write the whole character; read texts with the encoding that they have.",

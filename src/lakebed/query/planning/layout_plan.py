@@ -1,6 +1,5 @@
 """The layouts that the tables of a plan are read through."""
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -8,7 +7,7 @@ from lakebed.errors import UnknownName
 from lakebed.query.layouts.choosing import LayoutChooser, SourceScan
 from lakebed.query.layouts.wish import LayoutWish, Wish
 from lakebed.query.ordering.duckdb_order import order_sensitive
-from lakebed.query.parsing.hints import layout_hints
+from lakebed.query.parsing.hints import LayoutHints, layout_hints
 from lakebed.query.parsing.parse_nodes import Json, dicts
 from lakebed.query.parsing.tree import mentioned_columns
 from lakebed.query.planning.plan import PinnedTable, PlannedTable, QueryPlan, all_tables
@@ -91,14 +90,19 @@ def _qualifies_fully(tree: Json) -> bool:
     )
 
 
-def require_known_layout(tables: Iterable[PlannedTable], name: str | None) -> None:
-    """Raise for a layout that a query asks for although none of its tables has it."""
-    known = set(_layout_names(tables)) if name else set()
-    if name and name.casefold() not in {one.casefold() for one in known}:
-        raise UnknownName("layout", name, known)
+def require_known_layout(plan: QueryPlan, hints: LayoutHints, planning: LayoutPlanning) -> None:
+    """Raise for a layout that a query asks for although none of its tables has it.
 
-
-def _layout_names(tables: Iterable[PlannedTable]) -> Iterator[str]:
-    for table in all_tables(tables):
+    A table whose layouts cannot be looked at may have it.
+    """
+    name, known = hints.use, set[str]()
+    if name is None or hints.off:
+        return
+    for table in all_tables(plan.tables):
+        source = table.target.source
         if table.choice:
-            yield from (verdict.layout for verdict in table.choice.verdicts)
+            known |= {verdict.layout for verdict in table.choice.verdicts}
+        elif isinstance(source, PinnedTable) and planning.chooser.may_have_layouts(source):
+            return
+    if name.casefold() not in {one.casefold() for one in known}:
+        raise UnknownName("layout", name, known)

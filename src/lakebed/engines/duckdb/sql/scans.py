@@ -33,7 +33,7 @@ def rows_of(scan: Scan, what: PinnedTable) -> str:
         return f"SELECT {_shown(scan)} FROM {_through_iceberg(scan, what)}"
     if not scan.columns:
         return f"SELECT NULL FROM read_parquet([{_listed(scan.files)}], hive_partitioning = false)"
-    if scan.groups and not any(_MARKED.search(column.type) for column in scan.columns):
+    if _is_by_name(scan):
         # Without a schema given here, DuckDB knows bounds and counts of the columns, and joins in a
         # better order.
         return " UNION ALL ".join(_by_name(stored, scan) for stored in scan.groups)
@@ -43,6 +43,24 @@ def rows_of(scan: Scan, what: PinnedTable) -> str:
         " false)"
     )
     return f"SELECT *{_unbounded(scan)} FROM {source}"
+
+
+def _is_by_name(scan: Scan) -> bool:
+    marked = any(_MARKED.search(column.type) for column in scan.columns)
+    return scan.plain and bool(scan.groups) and not marked
+
+
+def may_store_other_types(scan: Scan, what: PinnedTable) -> bool:
+    """Whether DuckDB itself converts what files store to the type of a column: its columns were
+    widened since, or the files come from elsewhere.
+    """
+    if _is_by_name(scan):
+        return False  # casts here do it
+    types = {column.id: column.type for column in what.columns}
+    ever = (column for columns in what.metadata.schemas.values() for column in columns)
+    return bool(what.metadata.adopted_from) or any(
+        column.type != types.get(column.id, column.type) for column in ever
+    )
 
 
 def listed(locations: Iterable[str]) -> str:
