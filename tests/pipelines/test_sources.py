@@ -299,6 +299,16 @@ def test_a_plan_shows_batches_sizes_and_warnings(
     assert "year=2021 is read in" not in shown.output
 
 
+def test_a_plan_says_which_types_the_files_show_and_which_value_decides(tmp_path: Path) -> None:
+    config = "source: in/year=*/*.csv\nbatch_by: year\ncolumns: {n: {type: string}}\n"
+    files = {f"{FOLDER}/config.yaml": config, "in/year=2020/a.csv": "id,x,n\n1,1.5,1\n2,12D,2\n"}
+    made = {path: text.encode() for path, text in files.items()}
+    with lakebed.create(tmp_path / "lake", files=made) as lake:
+        (plan,) = lake.plan()
+    assert plan.source is not None
+    assert plan.source.notes == ("id is int: 1 in a.csv", "x is string: 12D in a.csv")
+
+
 def test_a_source_may_be_outside_of_the_lake(tmp_path: Path) -> None:
     raw = tmp_path / "raw" / "year=2020"
     raw.mkdir(parents=True)

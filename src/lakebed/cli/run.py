@@ -158,6 +158,5 @@ def _inferred(screen: Screen, step: "RunStep") -> "Iterator[str]":
     from lakebed.pipelines.planning.steps import OpenZone
 
     if isinstance(step, OpenZone):
-        for one in screen.lake.zones.columns(step.zone, step.files):
-            if one.said_by == "waiting files":
-                yield f"{one.column} is {one.type}: {one.value} in {one.file.rpartition('/')[2]}"
+        columns = screen.lake.zones.columns(step.zone, step.files)
+        yield from (one.inferred for one in columns if one.inferred)

@@ -1,6 +1,6 @@
 """Files of a source: read like those of a zone, but never moved."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -11,10 +11,12 @@ from lakebed.landing.checking.propose import propose
 from lakebed.landing.checking.read_groups import Address
 from lakebed.landing.checking.remembered_types import RememberedTypes
 from lakebed.landing.checking.sample import SampleFolder
+from lakebed.landing.formats.shown_types import shown_columns
 from lakebed.landing.formats.sniff import sniff_alike, sniff_all
 from lakebed.landing.formats.sniffed import BadFile, SniffedFile
 from lakebed.landing.run import WhenChecked, ZoneRows, to_be_proved
 from lakebed.landing.spec import ZONE_FILE, ZoneSpec
+from lakebed.landing.zone_files import ZoneColumn, zone_columns
 from lakebed.ports import FileInfo, Files, LandingReader
 
 _SHOWN = 10
@@ -35,6 +37,16 @@ class SourceSpec(ZoneSpec):
 
     def how_to_type(self, column: str, type_: str) -> str:
         return f"set columns: {{{column}: {type_}}} in config.yaml"
+
+
+def source_columns(
+    files: Files, chosen: Iterable[FileInfo], spec: ZoneSpec, *, known: Mapping[str, str]
+) -> tuple[ZoneColumn, ...]:
+    """The columns of some files: those that are declared or `known`, and those that the first lines
+    of CSV files show.
+    """
+    shown = shown_columns(files, chosen, spec)
+    return tuple(zone_columns(spec, {"": known}, shown))
 
 
 def open_source(

@@ -75,6 +75,12 @@ class ZoneColumn:
     value: str = ""
     file: str = ""
 
+    @property
+    def inferred(self) -> str:
+        """What the first lines of waiting files show; empty if the type comes from elsewhere."""
+        name = self.file.rpartition("/")[2]
+        return f"{self.column} is {self.type}: {self.value} in {name}" if self.file else ""
+
 
 @dataclass(frozen=True)
 class Zone:

@@ -67,7 +67,7 @@ class Zones:
         that the first lines of CSV files show.
         """
         spec = read_zone_spec(self._files, zone)
-        shown = shown_columns(self._files, [file for file in files if file.size], spec)
+        shown = shown_columns(self._files, files, spec)
         return tuple(zone_columns(spec, self._records.zone_types(zone), shown))
 
     def put(

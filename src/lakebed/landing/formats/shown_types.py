@@ -1,7 +1,8 @@
 """The types that the first lines of CSV files show, and which values decide."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from lakebed.landing.formats.csv_file import first_rows
 from lakebed.landing.formats.sniff import sniff
@@ -46,7 +47,7 @@ class _Texts:
 
 
 def shown_columns(
-    files: Files, waiting: Sequence[FileInfo], spec: ZoneSpec
+    files: Files, waiting: Iterable[FileInfo], spec: ZoneSpec
 ) -> tuple[ShownColumn, ...]:
     """The columns of some waiting files, as their first lines show them; files that are not CSV, or
     look bad, are left out.
@@ -54,7 +55,8 @@ def shown_columns(
     if not spec.infer_types or spec.expected_schema:
         return ()
     columns: dict[str, _Texts] = {}
-    for file in waiting[:_FILES]:
+    filled = (file for file in waiting if file.size)
+    for file in islice(filled, _FILES):
         for name, text in _fields(files, file, spec):
             columns.setdefault(name.casefold(), _Texts(name)).add(text, file.path)
     return tuple(

@@ -8,6 +8,7 @@ from lakebed.batches.keys import SHAPES, BatchKey, type_problem
 from lakebed.batches.pattern import SourcePattern, parse_pattern
 from lakebed.batches.refused_paths import is_own
 from lakebed.errors import near, suggestion
+from lakebed.landing.source_files import SourceSpec
 from lakebed.pipelines.definition.config import PipelineConfig
 from lakebed.tables import PartitionField
 from lakebed.types import Primitive, parse_type, stored_type
@@ -110,6 +111,19 @@ def key_type(config: PipelineConfig, name: str) -> str:
     told = {key.name: key.type for key in config.partitions.keys if key.type}
     column = config.columns.get(name)
     return stored_type(told.get(name) or (column.type if column else None) or "string")
+
+
+def source_spec(config: PipelineConfig) -> SourceSpec:
+    """How the files are read: declared types are final."""
+    types = {
+        column.read_from or name: column.type
+        for name, column in config.columns.items()
+        if column.type
+    }
+    spec = SourceSpec(format=config.format, types=types, on_bad_file="fail")
+    if config.header is None:
+        return spec
+    return spec.model_copy(update={"header": config.header})
 
 
 def partitioning(config: PipelineConfig) -> tuple[PartitionField, ...]:

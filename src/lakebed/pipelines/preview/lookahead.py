@@ -3,12 +3,14 @@
 Nothing runs, no JVM starts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from graphlib import TopologicalSorter
 
 from lakebed.errors import LakebedError, UsageError
+from lakebed.landing.source_files import source_columns
 from lakebed.names import TableName
+from lakebed.pipelines.definition.batch_source import source_spec
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.options import RunOptions
 from lakebed.pipelines.planning.backfills.look import look_at_backfill
@@ -22,7 +24,7 @@ from lakebed.pipelines.planning.compile import (
 from lakebed.pipelines.planning.otherwise import conditional_steps
 from lakebed.pipelines.planning.pin_inputs import Specs, UnpublishedInput
 from lakebed.pipelines.planning.plan import RunPlan, plan_run
-from lakebed.pipelines.planning.sources.look import look_at_source
+from lakebed.pipelines.planning.sources.look import SourceLook, look_at_source
 from lakebed.pipelines.planning.sources.plan import plan_source
 from lakebed.pipelines.planning.sql_check import check_queries, columns_after, columns_ahead
 from lakebed.pipelines.preview.preview import template_context
@@ -127,6 +129,8 @@ class Lookahead:
         with look_at_source(spec, self.services, self.options) as look:
             source = plan_source(spec, look, layouts=self.services.builds_layouts)
             plan = plan_from_look(spec, look, self.services)
+            notes = (*source.notes, *_inferred(spec, look, self.services))
+        source = replace(source, notes=notes)
         reason = "; ".join(filter(None, (source.reason, plan.reason)))
         return replace(plan, reason=reason, source=source)
 
@@ -161,3 +165,20 @@ def _unbuilt(tables: Sequence[TableName], reader: TableName) -> str:
         if tables
         else ""
     )
+
+
+def _inferred(spec: PipelineSpec, look: SourceLook, services: RunServices) -> Iterator[str]:
+    """What the first files that are due show of the types of columns that the table has not."""
+    first = next((due.found for due in look.decision.due if due.found), None)
+    if first is None:
+        return
+    files, _ = services.source_store(look.source.pattern.store)
+    former = {name: column.read_from for name, column in spec.config.columns.items()}
+    columns = look.metadata.columns if look.metadata else ()
+    shown = source_columns(
+        files,
+        look.found.files_of(first),
+        source_spec(spec.config),
+        known={former.get(column.name) or column.name: column.type for column in columns},
+    )
+    yield from (column.inferred for column in shown if column.inferred)

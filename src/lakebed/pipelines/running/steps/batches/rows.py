@@ -6,9 +6,9 @@ from dataclasses import replace
 from lakebed.batches.pattern import NULL_PART, SourcePattern
 from lakebed.errors import BadBatch
 from lakebed.landing import RememberedTypes, SampleFolder, sample_folder
-from lakebed.landing.source_files import SourceSpec, open_source
+from lakebed.landing.source_files import open_source
 from lakebed.names import spark_identifier
-from lakebed.pipelines.definition.batch_source import key_type
+from lakebed.pipelines.definition.batch_source import key_type, source_spec
 from lakebed.pipelines.definition.config import PipelineConfig
 from lakebed.pipelines.planning.pins import SourceBatch
 from lakebed.pipelines.running.active_run import ActiveRun
@@ -42,7 +42,7 @@ def open_files(
         run.compute.landing,
         files,
         chosen,
-        _zone_spec(run.spec.config),
+        source_spec(run.spec.config),
         where=batch.label or source.pattern.text,
         address=root.at,
         remembered=_remembered(run, known),
@@ -108,19 +108,6 @@ def _below(root: Root) -> str:
 def _decoded(text: str) -> str:
     """Undo %-escapes; unlike in forms, + is a plus."""
     return f"url_decode(replace({text}, '+', '%2B'))"
-
-
-def _zone_spec(config: PipelineConfig) -> SourceSpec:
-    """How the files are read: declared types are final."""
-    types = {
-        column.read_from or name: column.type
-        for name, column in config.columns.items()
-        if column.type
-    }
-    spec = SourceSpec(format=config.format, types=types, on_bad_file="fail")
-    if config.header is None:
-        return spec
-    return spec.model_copy(update={"header": config.header})
 
 
 def _remembered(run: ActiveRun, known: Mapping[str, ColumnType]) -> RememberedTypes:
