@@ -119,6 +119,22 @@ def test_staged_rows_are_checked_while_they_are_staged(shop: TestLake, passes: l
     assert (shop.refs("bronze.orders"), shop.hidden()) == ({"main"}, [])
 
 
+def test_a_text_with_the_digits_of_a_long_number_takes_no_second_reading(
+    shop: TestLake, passes: list[str]
+) -> None:
+    shop.pipeline("bronze.orders", ORDERS, APPEND)
+    shop.land("orders", "1.ndjson", '{"id": 1, "amount": 0.5, "note": "a"}\n')
+    shop.run_one("bronze.orders")
+    passes.clear()
+    note = "sha1 4001234567890123456e35 0.12345678901234567890"
+    shop.land("orders", "2.ndjson", f'{{"id": 2, "amount": 0.25, "note": "{note}"}}\n')
+    shop.run_one("bronze.orders")
+    assert (ids(shop, "bronze.orders"), "check" in passes) == ([1, 2], False)
+    shop.land("orders", "3.ndjson", '{"id": 3, "amount": 0.12345678901234567890, "note": "b"}\n')
+    shop.run("bronze.orders")
+    assert "check" in passes
+
+
 def test_a_query_that_fails_on_a_row_of_a_bad_file_publishes_the_good_files(
     shop: TestLake,
 ) -> None:

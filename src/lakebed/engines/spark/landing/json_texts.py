@@ -16,6 +16,7 @@ from lakebed.engines.spark.landing.text_values import (
 )
 from lakebed.names import spark_identifier
 from lakebed.ports import Field, FileGroup
+from lakebed.tables import string_literal
 from lakebed.types import STRING, ColumnType, Map, Primitive, Struct, parse_type, with_parts
 from lakebed.types.spelling import ANY_NOT_FINITE, Digits, type_of_digits
 
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
 _FLOATING = {"double", "float"}
 _TIMES = {"timestamp", "timestamp_ntz"}
-_NUMBER = "-?[0-9]+(?:[.][0-9]*)?(?:[eE][+-]?[0-9]+)?"
+# Where a value begins, which texts such as hashes in the middle of a field do not; a decimal may be
+# in quotes.
+_NUMBER = r"""[:,\[]\s*"?(-?[0-9]+(?:[.][0-9]*)?(?:[eE][+-]?[0-9]+)?)"""
 _LONG = "[0-9][0-9.]{15}"  # with fewer digits, a double keeps all
 
 
@@ -73,7 +76,7 @@ def may_round(columns: Sequence[Field]) -> str:
     names = {column.type for column in columns}
     doubts = ["false"]
     if names & _FLOATING or any(name.startswith("decimal") for name in names):
-        tokens = f"regexp_extract_all(value, '({_NUMBER})', 1)"
+        tokens = f"regexp_extract_all(value, {string_literal(_NUMBER)}, 1)"
         lost = f"length(t) > 15 AND t RLIKE '[.eE]' AND {_loses('t', Primitive('double'))}"
         doubts.append(f"(value RLIKE '{_LONG}' AND exists({tokens}, t -> {lost}))")
     if names & _TIMES:
