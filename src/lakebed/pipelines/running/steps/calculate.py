@@ -120,11 +120,14 @@ def _without_rows(run: ActiveRun, step: OpenZone) -> Frame:
         if file.size
     ]
     if not known:
+        bad = bool(run.progress.record.set_aside)
+        which = "all waiting files were set aside" if bad else "no file is waiting"
+        put = "Put them back as the reasons say" if bad else "Put a file there"
         raise BadFiles(
-            "no file is waiting, and nothing says which columns the zone has.",
+            f"{which}, and nothing says which columns the zone has.",
             where=str(step.zone),
             safe="Nothing was written.",
-            next="Put a file there, or set expected_schema in its zone.yaml.",
+            next=f"{put}, or set expected_schema in its zone.yaml.",
         )
     newest = max(known, key=lambda file: file.modified)
     run.compute.create_view(
