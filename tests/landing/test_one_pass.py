@@ -25,7 +25,7 @@ from tests.support.lakes.landing_zones import (
     reasons,
     zipped,
 )
-from tests.support.scale import SCALE, SEED
+from tests.support.scale import SCALE, SEED, fuzz_seed
 from tests.support.spellings import documented, is_kept, random_cell
 
 pytestmark = pytest.mark.spark
@@ -321,7 +321,7 @@ def test_what_is_stored_of_random_texts_is_written_back_as_the_same_number_or_te
     zone: Zone,
 ) -> None:
     """Each column is a case of its own; its texts are in two files, which are read together."""
-    draw = Random(SEED)
+    draw = Random(fuzz_seed(26))
     for _ in range(SCALE):
         columns = [[random_cell(draw) for _ in range(3)] for _ in range(60)]
         names = ",".join(f"c{place}" for place in range(len(columns)))
@@ -333,7 +333,8 @@ def test_what_is_stored_of_random_texts_is_written_back_as_the_same_number_or_te
         types = [str(type_) for type_ in landed.checked.target.values()]
         assert types == [str(infer_type(filter(None, column))) for column in columns]
         spelt = [list(row) for row in zip(*columns, strict=True)]
-        for values in landed.frame.collect():
+        stored = landed.frame.toArrow().to_pylist()  # collect() fails at the first day of year 1
+        for values in map(dict.values, stored):
             assert any(all(map(is_kept, texts, values)) for texts in spelt), values
 
 

@@ -166,6 +166,10 @@ DRIFTING: dict[str, tuple[bytes | str, str]] = {
         "id,name,amount,day\n1,a,1,2026-01-01\nx,b,2,2026-01-01\n",
         "1 of 2 rows does not fit: 'x,b,2,2026-01-01'",
     ),
+    "long.csv": (
+        f"id,name,amount,day\nx,{'b' * 500},2,2026-01-01\n",
+        "(line 2) has 'x' in the column id, which is bigint",
+    ),
     "rounded.csv": (
         "id,name,amount,day\n1,a,1.555,2026-01-01\n",
         "more digits than amount decimal(6,2) can keep",

@@ -50,6 +50,20 @@ def reasons(shop: TestLake) -> dict[str, str]:
     return {file.path: file.reason for file in files if file.state == "quarantined"}
 
 
+def test_a_first_file_without_a_header_is_refused_with_what_to_set_and_loses_no_row(
+    shop: TestLake,
+) -> None:
+    shop.pipeline("bronze.orders", ORDERS, APPEND)
+    shop.land("orders", "1.csv", "1,a,2.5\n2,b,3.5\n")
+    record = shop.run("bronze.orders")["bronze.orders"]
+    assert "no file could be read" in record.error["what"]
+    (reason,) = reasons(shop).values()
+    assert "set header: false in zone.yaml" in reason
+    (shop.folder / "shop/landing/orders/zone.yaml").write_text("header: false\n")
+    shop.land("orders", "1.csv", "1,a,2.5\n2,b,3.5\n")
+    assert shop.run_one("bronze.orders").rows["result"] == 2
+
+
 def test_good_files_are_read_once_and_a_bad_one_is_set_aside_as_ever(
     shop: TestLake, passes: list[str]
 ) -> None:

@@ -2,10 +2,13 @@
 
 import operator
 from decimal import Decimal
+from random import Random
 
 import pytest
 
 from tests.support.lakes.pipeline_lake import TestLake
+from tests.support.scale import fuzz_seed
+from tests.support.spellings import is_kept, random_cell
 
 pytestmark = pytest.mark.spark
 
@@ -160,6 +163,22 @@ def test_a_duckdb_pipeline_reads_the_values_that_a_sql_one_reads(shop: TestLake)
     assert "DuckDB's own reader" in shop.run_one("bronze.c").warnings[0]
 
 
+def test_random_texts_of_a_zone_are_kept_by_sql_and_duckdb_alike(shop: TestLake) -> None:
+    draw = Random(fuzz_seed(26))
+    spelt = [[random_cell(draw) for _ in range(12)] for _ in range(2)]
+    lines = [[f"c{place}" for place in range(12)], *spelt]
+    quoted = [",".join(f'"{text}"' for text in line) for line in lines]
+    shop.land("codes", "1.csv", "\n".join([*quoted, ""]))
+    appended = "merge_strategy: append_only"
+    shop.pipeline("bronze.a", "SELECT * FROM {{ landing_zone('codes') }}", appended)
+    shop.pipeline("bronze.b", DUCKDB, appended)
+    assert {record.state for record in shop.run().values()} == {"success"}
+    rows = shop.rows("bronze.a")
+    assert repr(shop.rows("bronze.b")) == repr(rows)
+    for row in rows:
+        assert any(all(map(is_kept, texts, row.values())) for texts in spelt), row
+
+
 def test_a_remembered_number_is_read_on_in_other_spellings_and_a_key_in_two_of_them_is_refused(
     shop: TestLake,
 ) -> None:
@@ -175,6 +194,9 @@ def test_a_remembered_number_is_read_on_in_other_spellings_and_a_key_in_two_of_t
     assert "id is a key or partition column" in error["what"]
     assert "'04' and '4'" in error["what"]
     assert sorted(row["n"] for row in shop.rows("bronze.a")) == [5, 6, 7]
+    renaming = "SELECT id AS code, n FROM {{ landing_zone('codes') }}"
+    shop.pipeline("bronze.b", renaming, "merge_strategy: append_only\npartition_by: [code]")
+    assert "'04' and '4'" in shop.run("bronze.b")["bronze.b"].error["what"]
 
 
 def test_functions_of_a_pipeline_reach_sparks_workers(shop: TestLake) -> None:

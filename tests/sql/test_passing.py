@@ -29,3 +29,20 @@ def test_only_columns_that_a_query_leaves_as_they_are_count_as_handed_on(
 ) -> None:
     found = passed_columns(query, "zone")
     assert {name for name in ("a", "b", "c") if found.has(name)} == passed
+
+
+@pytest.mark.parametrize(
+    ("query", "source"),
+    [
+        ("SELECT a AS k FROM zone", "a"),
+        ("SELECT *, z.B AS K FROM zone z", "b"),
+        ("SELECT a + 1 AS k FROM zone", ""),
+        ("SELECT a AS k, b AS k FROM zone", ""),
+        ("SELECT o.a AS k FROM zone z JOIN other o ON z.a = o.a", ""),
+        ("SELECT * FROM zone", "k"),
+    ],
+)
+def test_a_column_that_is_handed_on_under_another_name_is_recognized(
+    query: str, source: str
+) -> None:
+    assert passed_columns(query, "zone").source("k") == source

@@ -1,5 +1,5 @@
 """Walks find faults: with one of the fixes taken out, most fresh walks lose, double or delete
-something. The shortest ways are in `test_few_steps`.
+something. The shortest ways are in `test_few_steps`. `pytest -s` says how many found what.
 """
 
 from collections import Counter
@@ -43,8 +43,9 @@ def require_found(theme: Theme, folder: Path) -> None:
     for fault in faults:
         if not isinstance(fault, AssertionError):
             raise fault
-    kinds = Counter(map(kind_of, faults))
-    assert len(faults) >= FIND_IT, f"{len(faults)} of {WALKS} from {seeds[0]} on: {kinds}"
+    found = f"{theme}: {len(faults)} of {WALKS} from {seeds[0]} on: {Counter(map(kind_of, faults))}"
+    print(found)
+    assert len(faults) >= FIND_IT, found
 
 
 @pytest.mark.parametrize(

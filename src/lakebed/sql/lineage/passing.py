@@ -1,6 +1,7 @@
 """Which columns of a relation a query passes through unchanged."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,14 +10,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PassedColumns:
-    """Columns that a query returns unchanged under their own names. Names are casefolded."""
+    """Which columns of a relation a query returns unchanged. Names are casefolded."""
 
     all: bool = False  # by a star
-    names: frozenset[str] = frozenset()
-    other: frozenset[str] = frozenset()  # names with which the result has something else
+    sources: Mapping[str, str] = field(default_factory=dict)  # empty for what is something else
+
+    def source(self, name: str) -> str:
+        """The relation's column that a column of the result is; empty if it is something else."""
+        folded = name.casefold()
+        return self.sources.get(folded, folded if self.all else "")
 
     def has(self, name: str) -> bool:
-        return (self.all or name.casefold() in self.names) and name.casefold() not in self.other
+        """Whether a column is returned under its own name."""
+        return self.source(name) == name.casefold()
 
 
 NOTHING_PASSED = PassedColumns()
@@ -38,12 +44,10 @@ def passed_columns(text: str, relation: str) -> PassedColumns:
         return NOTHING_PASSED
     alone = not (tree.args.get("joins") or tree.args.get("laterals"))
     own = {table.alias_or_name.casefold(), *([""] if alone else [])}
-    found = [_projected(projection, own) for projection in tree.expressions]
-    return PassedColumns(
-        any(name == "*" for name, passed in found if passed),
-        frozenset(name for name, passed in found if passed),
-        frozenset(name for name, passed in found if not passed),
-    )
+    sources: dict[str, str] = {}
+    for name, source in (_projected(projection, own) for projection in tree.expressions):
+        sources[name] = source if sources.get(name, source) == source else ""
+    return PassedColumns(all=sources.pop("*", "") == "*", sources=sources)
 
 
 def _read(select: "exp.Select") -> "exp.Table | None":
@@ -53,17 +57,16 @@ def _read(select: "exp.Select") -> "exp.Table | None":
     return source.this if source and isinstance(source.this, exp.Table) else None
 
 
-def _projected(projection: "exp.Expr", own: set[str]) -> tuple[str, bool]:
-    """The name of a column of the result, `*` for all, and whether it is the relation's column of
-    that name.
-    """
+def _projected(projection: "exp.Expr", own: set[str]) -> tuple[str, str]:
+    """The name of a column of the result, and the relation's column that it is; `*` for all."""
     from sqlglot import exp
 
     name, inner = projection.alias_or_name.casefold(), projection.unalias()
     if isinstance(inner, exp.Star):
-        return "*", "" in own
+        return "*", "*" if "" in own else ""
     if not isinstance(inner, exp.Column):
-        return name, False
+        return name, ""
     if isinstance(inner.this, exp.Star):
-        return "*", inner.table.casefold() in own
-    return name, inner.table.casefold() in own and inner.name.casefold() == name
+        name = "*"
+    is_own = inner.table.casefold() in own
+    return name, inner.name.casefold() if is_own else ""

@@ -35,7 +35,7 @@ from lakebed.tables import string_literal
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-_LONGEST_RECORD = 400
+_LONGEST_RECORD = 1 << 16  # what is cut off cannot be blamed, and seems to be missing
 _WRITTEN = ("sep", "quote", "escape", "nullValue")
 _AS_THEY_ARE = {"ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false"}
 _NONE = "_lakebed_none"  # stands for the columns of files that have none, such as []

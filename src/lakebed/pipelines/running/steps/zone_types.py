@@ -113,14 +113,14 @@ def _passed(run: ActiveRun, key: ZoneKey) -> PassedColumns:
 
 
 def _keys(spec: PipelineSpec, passed: PassedColumns) -> Iterator[str]:
-    """The casefolded names of key and partition columns whose values are those of the files. Of
-    Python code it is not known what it does with a column: one of the same name counts.
+    """The casefolded names of the files' columns that become key and partition columns as they are.
+    Of Python code it is not known what it does with a column: one of the same name counts.
     """
     config = spec.config
     partitions = (field.column for field in config.partition_by)
     for name in (*spec.strategy.keys, *partitions, *filter(None, (config.partition_column,))):
-        if spec.kind == "python" or passed.has(name):
-            yield name.casefold()
+        if source := name.casefold() if spec.kind == "python" else passed.source(name):
+            yield source
 
 
 def _own_columns(run: ActiveRun) -> dict[str, ColumnType]:
