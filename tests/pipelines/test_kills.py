@@ -127,6 +127,23 @@ def test_a_first_run_killed_at_its_end_is_forgotten_and_made_anew(
     shop.lake.close()
 
 
+@pytest.mark.parametrize("when", rotated(["before", "after"], 1))
+def test_a_run_killed_while_it_follows_what_others_have_appended_leaves_theirs_and_adds_its_rows_once(
+    when: str, tmp_path: Path, spark_home: Path
+) -> None:
+    shop = TestLake(tmp_path / "lake", settings={"lease": {"limit_seconds": 1.0}})
+    shop.pipeline("bronze.orders", SOURCE, CONFIGS["append_only"], gates=GATE)
+    shop.land("orders", "1.csv", "id,at\n1,1\n")
+    shop.run_one("bronze.orders")
+    shop.land("orders", "2.csv", "id,at\n2,2\n")
+    killed(shop.folder, when, "Rebase", "appends")
+    assert [row["id"] for row in shop.rows("bronze.orders")] == [1, 100]
+    shop.run_one("bronze.orders")
+    assert [row["id"] for row in shop.rows("bronze.orders")] == [1, 100, 2]
+    check_healed(shop.lake, [shop.table("bronze.orders")])
+    shop.lake.close()
+
+
 @pytest.mark.parametrize("step", rotated(["Replay", "Write", "Judge"], 1))
 def test_a_full_refresh_killed_half_way_leaves_main_as_it_was_and_the_next_one_ends_it(
     step: str, tmp_path: Path, spark_home: Path

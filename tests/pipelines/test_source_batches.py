@@ -607,6 +607,34 @@ def test_a_run_killed_at_any_step_of_a_batch_goes_on_where_it_was(
     income.lake.close()
 
 
+AFTERWARDS = [(when, step) for step in ("BuildLayouts", "Care") for when in ("before", "after")]
+
+
+@pytest.mark.parametrize(("when", "step"), rotated(AFTERWARDS, 1))
+def test_a_run_killed_after_its_last_batch_has_published_all_and_the_next_does_what_is_left(
+    when: str, step: str, tmp_path: Path, spark_home: Path
+) -> None:
+    settings = {"lease": {"limit_seconds": 1.0}}
+    tidy = f"{CONFIG}layouts: [{{partition_by: set}}]\ncare: {{compact_min_files: 2}}\n"
+    income = SourceLake(tmp_path / "lake", tidy, settings=settings)
+    income.put_values("A_2019_X", 1)
+    income.put_values("A_2020_X", 2)
+    killed(income.folder, when, step)
+    income.check()
+    built = (when, step) != ("before", "BuildLayouts")
+    (plan,) = income.lake.plan(NAME)
+    assert [one.kind for one in plan.steps] == ([] if built else ["BuildLayouts"])
+    assert income.ran() == {}
+    assert income.lake.plan(NAME)[0].steps == ()
+    (died,) = income.lake.stores.records.runs(table=income.table(NAME), state="failed")
+    assert [line.label for line in died.batches] == ["year=2019", "year=2020"]
+    check_lines(income)
+    (checked,) = income.lake.layouts.verify(NAME)
+    assert (checked.ok, len(checked.batches)) == (True, 2)
+    assert income.refs(NAME) == {"main"}
+    income.lake.close()
+
+
 def test_files_outside_of_the_lake_are_read_where_they_are(
     tmp_path: Path, spark_home: Path
 ) -> None:
