@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from scripts.python_page import NOUNS, PAGE, examples, members, page
 
+from tests.support.scale import in_turn
+
 
 def test_the_page_on_python_is_what_the_code_says() -> None:
     assert PAGE.read_text() == page(), "run: make docs"
@@ -18,6 +20,7 @@ def test_every_noun_and_verb_has_an_example() -> None:
 
 
 @pytest.mark.spark
+@in_turn(1, of=2)
 def test_the_examples_run_in_their_order(
     tmp_path: Path, spark_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,7 +21,7 @@ from tests.support.workers import until
 pytestmark = [pytest.mark.spark, pytest.mark.postgres]
 
 THREADS = 4
-OURS, A_SESSION = 15, 1  # as docs/how-it-works.md says
+OURS, A_SESSION = 15, 1  # as docs/how-it-works.md and docs/production.md say
 
 
 def connections(database: Database, *, of: str = "lakebed%") -> int:
