@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import yaml
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
@@ -20,12 +21,16 @@ from lakebed.pipelines.definition.batch_source import (
 )
 from lakebed.pipelines.definition.config import PipelineConfig, build_strategy
 from lakebed.pipelines.definition.source_config import LAYOUTS
-from lakebed.quality import ColumnSpec, Gate
+from lakebed.quality import ColumnSpec, ColumnTests, Gate
 from lakebed.settings import Document, TableCare, reason
 from lakebed.tables import STRATEGIES, Strategy, rename_conflict
 from lakebed.templates import Annotation
 from lakebed.types import is_storable, known_type, read_table_type, stored_type
 
+_TESTS = (
+    "Write tests: [not_null, unique] below a column of columns, or a query that returns bad rows"
+    " into tests/quality/NAME.sql."
+)
 _TYPES = "Give it one, such as bigint, string or decimal(12,2)."
 
 
@@ -50,6 +55,7 @@ def configure(
     given |= {key: annotation.value for key, annotation in annotations.items()}
     origin = Origin(document, annotations, source)
     _refuse_removed(given, origin)
+    _refuse_tests_of_table(given, origin)
     try:
         config = PipelineConfig.model_validate(given)
     except ValidationError as error:
@@ -84,6 +90,38 @@ def _refuse_removed(given: Mapping[str, Any], origin: "Origin") -> None:
                 " from partitions.keys.",
                 next="Remove it. Which files are read is said by source.",
             )
+
+
+def _refuse_tests_of_table(given: Mapping[str, Any], origin: "Origin") -> None:
+    """Raise for tests beside `columns`, as dbt has them, with the lines to write instead."""
+    for key in ("tests", "data_tests"):
+        if key in given:
+            listed = given[key] if isinstance(given[key], list) else [given[key]]
+            raise origin.refuse(
+                key,
+                "a table has no tests: its columns have, and a gate tests rows as a whole.",
+                next=next(filter(None, map(_written_here, listed)), _TESTS),
+            )
+
+
+def _written_here(test: Any) -> str:
+    """The lines that are here what dbt writes as this test of a table; empty if it is unknown."""
+    (name, options), *_ = test.items() if isinstance(test, dict) and test else [("", {})]
+    kind, options = str(name).rpartition(".")[2], options if isinstance(options, dict) else {}
+    options = {**options, **(options.get("arguments") or {})}
+    if kind == "unique_combination_of_columns":
+        columns = ", ".join(map(str, options.get("combination_of_columns", ())))
+        query = f"SELECT {columns} FROM {{{{ this }}}} GROUP BY {columns} HAVING count(*) > 1"
+        return f"Write into tests/quality/unique_rows.sql:\n    {query}"
+    if kind == "expression_is_true":
+        query = f"SELECT * FROM {{{{ this }}}} WHERE NOT ({options.get('expression', '…')})"
+        return f"Write into tests/quality/NAME.sql:\n    {query}"
+    if kind in ColumnTests.model_fields and "column_name" in options:
+        rest = {key: value for key, value in options.items() if key in ("values", "to", "field")}
+        shown = yaml.safe_dump([{kind: rest} if rest else kind], default_flow_style=True).strip()
+        column = options["column_name"]
+        return f"Write:\n    columns:\n      {column}:\n        tests: {shown}"
+    return ""
 
 
 def _with_source(
@@ -148,6 +186,10 @@ def _type_fault(text: str) -> str:
     return f"no table has the type {text!r}"
 
 
+def _test_paths(gate: Gate) -> tuple[tuple[str, ...], ...]:
+    return tuple(("columns", gate.column, key, gate.test) for key in ("tests", "data_tests"))
+
+
 @dataclass(frozen=True)
 class Origin:
     """Where a setting was given: in an annotation of the source, or in config.yaml."""
@@ -169,18 +211,21 @@ class Origin:
 
     def line_of_test(self, gate: Gate) -> int:
         """The line of the test of a column that a gate is made from."""
-        return self.document.find(("columns", gate.column, "tests", gate.test))[0] or 1
+        found = (self.document.find(path)[0] for path in _test_paths(gate))
+        return max((line for line in found if line), default=1)
 
     def refuse_test(self, gate: Gate, error: BadText) -> BadPipeline:
         """The error in the query of a test of a column, which the user has not written."""
         what = f"{gate.test} of the column {gate.column!r}: {error.fault}"
-        return self.refuse(
-            "columns", what, inside=(gate.column, "tests", gate.test), next=error.next
-        )
+        path = max(_test_paths(gate), key=lambda path: self.document.find(path)[0] or 1)
+        return self.refuse("columns", what, inside=path[1:], next=error.next)
 
     def refuse_value(self, error: ErrorDetails) -> BadText:
         key = str(error["loc"][0]) if error["loc"] else ""
         if key not in self.annotations:
+            if error["type"] == "extra_forbidden" and (known := _misplaced(error["loc"])):
+                what, advice = known
+                return self.refuse(key, what, inside=tuple(map(str, error["loc"][1:])), next=advice)
             return self.document.error_for(error, known=_KNOWN)
         if error["type"] == "extra_forbidden":
             return self.refuse(
@@ -191,6 +236,28 @@ class Origin:
         return self.refuse(key, f"{key}: {reason(error)}")
 
 
+def _misplaced(path: tuple[int | str, ...]) -> tuple[str, str] | None:
+    """What to say of an unknown key: a test that does not exist, or a setting of another place."""
+    *above, last = map(str, path)
+    if above[-1:] in (["tests"], ["data_tests"]):
+        close = suggestion(near(last, ColumnTests.model_fields))
+        gate = "Any other test is a gate: a query that returns bad rows, in tests/quality/NAME.sql."
+        return f"there is no test {last!r}.", close or gate
+    for place, known in _PLACES.items():
+        if last in known:
+            return f"{last} is not a setting of {'.'.join(above) or 'a pipeline'}.", place
+    return None
+
+
+_PLACES = {
+    "It is one of the pipeline: write it at the left margin.": PipelineConfig.model_fields,
+    "It is one of a column: write it below the column's name, in columns.": (
+        *ColumnSpec.model_fields,
+        "data_type",
+    ),
+    "It is a test of a column: write it into the column's tests.": ColumnTests.model_fields,
+    "It is one of care: write it below care.": TableCare.model_fields,
+}
 NOWHERE = Origin(Document("", where="", refusal=BadPipeline), {}, "")  # settings of no file
 _KNOWN = (
     *PipelineConfig.model_fields,

@@ -257,7 +257,8 @@ def _gate_refs(
     calls = _declarations(gate.source, gate.where).refs
     if gate.column:
         calls = tuple(replace(call, line=origin.line_of_test(gate)) for call in calls)
-    return refs_of(calls, gate.where, namespace, known)
+    refs = refs_of(calls, gate.where, namespace, known)
+    return tuple(replace(ref, gate=gate.name) for ref in refs)
 
 
 def _reads(
