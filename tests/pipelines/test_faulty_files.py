@@ -98,6 +98,8 @@ def test_no_file_is_archived_while_a_pipeline_cannot_be_read_that_may_read_it(
     services = drafts.lake.pipelines.services
     specs = drafts.lake.pipelines.load().specs
     assert [reader.table.name for reader in zone_readers(services)] == ["good"]
+    drafts.pipeline("weird.layer", "SELECT * FROM {{ landing_zone('orders') }}")
+    assert [reader.table.name for reader in zone_readers(services)] == ["good", "layer"]
     drafts.pipeline("gold.config", "SELECT * FROM {{ landing_zone('orders') }}", "unique_ky: id\n")
     for ask in (lambda: zone_readers(services), lambda: drafts_and_releases(specs, services)):
         with pytest.raises(LakebedError, match="which pipelines read the zones is not known"):
