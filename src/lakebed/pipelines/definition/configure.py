@@ -107,10 +107,12 @@ def _refuse_tests_of_table(given: Mapping[str, Any], origin: "Origin") -> None:
 def _written_here(test: Any) -> str:
     """The lines that are here what dbt writes as this test of a table; empty if it is unknown."""
     (name, options), *_ = test.items() if isinstance(test, dict) and test else [("", {})]
-    kind, options = str(name).rpartition(".")[2], options if isinstance(options, dict) else {}
-    options = {**options, **(options.get("arguments") or {})}
+    kind = str(name).rpartition(".")[2]
+    options = options if isinstance(options, dict) else {}
+    nested = options.get("arguments")
+    options = {**options, **(nested if isinstance(nested, dict) else {})}
     if kind == "unique_combination_of_columns":
-        columns = ", ".join(map(str, options.get("combination_of_columns", ())))
+        columns = ", ".join(map(str, options.get("combination_of_columns") or ("…",)))
         query = f"SELECT {columns} FROM {{{{ this }}}} GROUP BY {columns} HAVING count(*) > 1"
         return f"Write into tests/quality/unique_rows.sql:\n    {query}"
     if kind == "expression_is_true":
@@ -172,7 +174,8 @@ def _require_complete_contract(config: PipelineConfig, origin: "Origin") -> None
 
 
 def _require_known_types(config: PipelineConfig, origin: "Origin") -> None:
-    for name, column in config.columns.items():
+    """Raise for a type that no table has; a view may have others."""
+    for name, column in config.columns.items() if config.materialized == "table" else ():
         if column.type and not is_storable(read_table_type(column.type)):
             what = f"the column {name!r}: {_type_fault(column.type)}."
             raise origin.refuse("columns", what, inside=(name, "type"), next=_TYPES)
