@@ -181,7 +181,7 @@ def test_a_misspelt_word_is_refused_with_its_line_and_the_nearest(
     lake: Path, command: str, file: str, text: str, said: tuple[str, str]
 ) -> None:
     write(lake, f"pipelines/{file}", text)
-    shown = refused(lakebed(command, "gold.total"))
+    shown = refused(lakebed(command, "+gold.total"))
     for word in said:
         assert word in shown
 

@@ -3,6 +3,7 @@
 import pytest
 
 from lakebed.errors import BadPipeline
+from lakebed.names import TableName
 from lakebed.pipelines.definition.load import read_pipeline
 from lakebed.pipelines.definition.spec import PipelineSpec
 
@@ -126,3 +127,81 @@ def test_a_wrong_column_of_a_list_is_refused_at_its_line(config: str, line: int,
     with pytest.raises(BadPipeline, match=said) as refused:
         read(config)
     assert refused.value.line == line
+
+
+RELATED = """columns:
+- name: customer_id
+  data_tests:
+  - not_null: {config: {severity: warn}}
+  - relationships:
+      TO
+"""
+
+
+@pytest.mark.parametrize(
+    "to",
+    [
+        "{to: customers, field: id}",
+        "{to: ref('customers'), field: id}",
+        "{to: '{{ ref(\"customers\") }}', field: id}",
+        "{arguments: {to: ref('customers'), field: id}, config: {severity: error}}",
+    ],
+)
+def test_a_relationship_may_be_written_as_in_dbt(to: str) -> None:
+    spec = read_pipeline(
+        "shop/pipelines/gold/orders",
+        {"pipeline.sql": "SELECT 1 AS customer_id", "config.yaml": RELATED.replace("TO", to)},
+        known=[TableName("shop", "gold", "customers")],
+    )
+    assert [(gate.name, gate.severity) for gate in spec.gates] == [
+        ("customer_id_not_null", "warn"),
+        ("customer_id_relationships", "error"),
+    ]
+    ((ref),) = spec.gate_refs
+    assert (str(ref.table), ref.line) == ("shop.gold.customers", 5)
+
+
+@pytest.mark.parametrize(
+    ("config", "line", "said"),
+    [
+        (
+            "tests:\n- dbt_utils.unique_combination_of_columns:\n"
+            "    combination_of_columns: [a, b]\n",
+            1,
+            "SELECT a, b FROM {{ this }} GROUP BY a, b HAVING count(*) > 1",
+        ),
+        (
+            "tags: x\ndata_tests:\n- unique:\n    column_name: id\n",
+            2,
+            "columns:\n      id:\n        tests: [unique]",
+        ),
+        (
+            "data_tests:\n- dbt_utils.expression_is_true: {arguments: {expression: a > b}}\n",
+            1,
+            "SELECT * FROM {{ this }} WHERE NOT (a > b)",
+        ),
+        ("tests: [something]\n", 1, "Write tests: [not_null, unique] below a column"),
+        ("columns:\n  id:\n    tests: [uniqe]\n", 3, "there is no test 'uniqe'"),
+        (
+            "columns:\n  id:\n    data_tests:\n    - dbt_utils.at_least_one\n",
+            3,
+            "a query that returns bad rows, in tests/quality/NAME.sql",
+        ),
+        ("columns:\n  id: {tests: [unique], data_tests: [unique]}\n", 2, "write one of them"),
+        ("type: bigint\n", 1, "or columns.<name>.type."),
+        ("columns:\n  id: {unique_key: id}\n", 2, "It is written as unique_key."),
+        ("columns:\n  id: {unique: true}\n", 2, "It is written as columns.<name>.tests.unique."),
+        (
+            RELATED.replace("TO", "to: source('raw', 'customers')\n      field: id"),
+            6,
+            "name the table as ref() does here: raw.customers",
+        ),
+    ],
+)
+def test_dbt_words_that_mean_nothing_here_are_refused_with_what_to_write(
+    config: str, line: int, said: str
+) -> None:
+    with pytest.raises(BadPipeline) as refused:
+        read(config)
+    assert refused.value.line == line
+    assert said in str(refused.value)

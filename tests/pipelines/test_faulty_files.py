@@ -9,6 +9,7 @@ from lakebed.errors import BadPipeline, LakebedError, SeveralFaults, UsageError
 from lakebed.pipelines.running.manual import WriteOptions
 from lakebed.pipelines.running.manual_writes import write_rows
 from lakebed.presentation.values import error_json
+from tests.cli.json_shapes import described, differences
 from tests.support.lakes.pipeline_lake import TestLake
 
 
@@ -53,7 +54,9 @@ def test_everything_that_is_wrong_with_a_lakes_pipelines_is_told_at_once(drafts:
         drafts.lake.run()
     for word in ("there is no setting 'unique_ky'", "Did you mean severity?", "no layer 'weird'"):
         assert word in str(refused.value)
-    assert len(error_json(refused.value)["error"]["faults"]) == 4
+    shown, shapes = error_json(refused.value), described()
+    assert len(shown["error"]["faults"]) == 4
+    assert differences(shown, shapes["error"], shapes) == []
     assert _told(drafts, exclude=["gold.*"]) == ["weird/layer"]
 
 
@@ -98,6 +101,8 @@ def test_no_file_is_archived_while_a_pipeline_cannot_be_read_that_may_read_it(
     services = drafts.lake.pipelines.services
     specs = drafts.lake.pipelines.load().specs
     assert [reader.table.name for reader in zone_readers(services)] == ["good"]
+    drafts.pipeline("weird.layer", "SELECT * FROM {{ landing_zone('orders') }}")
+    assert [reader.table.name for reader in zone_readers(services)] == ["good", "layer"]
     drafts.pipeline("gold.config", "SELECT * FROM {{ landing_zone('orders') }}", "unique_ky: id\n")
     for ask in (lambda: zone_readers(services), lambda: drafts_and_releases(specs, services)):
         with pytest.raises(LakebedError, match="which pipelines read the zones is not known"):

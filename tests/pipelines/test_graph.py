@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lakebed.errors import BadPipeline, NameCollision, UnknownName
 from lakebed.names import TableName
-from lakebed.pipelines.definition.graph import Graph, GraphNode, build_graph
+from lakebed.pipelines.definition.graph import Graph, GraphNode, build_graph, untangle
 
 
 def t(name: str) -> TableName:
@@ -120,3 +120,13 @@ def test_a_graph_is_ordered_or_shows_a_true_cycle(links: list[list[int]]) -> Non
         for table, others in reads.items()
         for other in others
     )
+
+
+def test_an_edge_that_only_a_gate_has_is_left_out_where_it_closes_a_cycle() -> None:
+    orders = GraphNode(t("orders"), (t("customers"),), frozenset({t("customers")}))
+    customers = GraphNode(t("customers"), (t("orders"),))
+    lost = GraphNode(t("lost"), (t("lost"),), path="a/lost")
+    found = untangle([orders, customers, lost])
+    assert names(found.graph.tables) == ["lost", "orders", "customers"]
+    assert set(found.by_gates) == {(t("orders"), t("customers"))}
+    assert set(found.impossible) == {t("lost")}

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from lakebed.app import open_lake
+from lakebed.errors import PipelineCycle
 from tests.support.lakes.pipeline_lake import TestLake
 from tests.support.scale import SCALE
 
@@ -187,3 +188,41 @@ def test_a_view_over_a_table_of_the_same_build_is_made_with_it_and_not_without_i
     assert seen() == [{"id": 1, "amount": 5}]
     assert set(build("7 AS amount, 8 AS tax", "id", "tax").values()) == {"success"}
     assert seen() == [{"id": 1, "tax": 8}]
+
+
+RELATED = "columns:\n  customer: {tests: [{relationships: {to: gold.customers, field: id}}]}\n"
+CUSTOMERS = "SELECT DISTINCT customer AS id FROM {{ ref('silver.orders') }}"
+
+
+def _orders(shop: TestLake, *customers: int) -> None:
+    rows = " UNION ALL ".join(f"SELECT {one} AS customer" for one in customers)
+    shop.pipeline("silver.orders", rows, RELATED)
+
+
+def test_a_gate_that_closes_a_cycle_is_judged_on_what_both_tables_will_be(shop: TestLake) -> None:
+    _orders(shop, 1, 2)
+    shop.pipeline("gold.customers", CUSTOMERS)
+    for ask in (shop.lake.plan, shop.lake.run):
+        with pytest.raises(PipelineCycle) as refused:
+            ask()
+        assert "only in its gate customer_relationships" in refused.value.what
+        assert refused.value.where == "shop/pipelines/silver/orders/config.yaml:2"
+        assert "lakebed run --together" in refused.value.next
+    records = shop.run(together=True)
+    assert {record.state for record in records.values()} == {"success"}
+    (verdict,) = records["silver.orders"].verdicts
+    assert (verdict.gate, verdict.passed) == ("customer_relationships", True)
+    assert {pin.table.name: pin.snapshot for pin in records["silver.orders"].inputs} == {
+        "customers": records["gold.customers"].snapshot
+    }
+    before = {name: shop.rows(name) for name in ("silver.orders", "gold.customers")}
+    _orders(shop, 1, 3)
+    shop.pipeline("gold.customers", f"{CUSTOMERS} WHERE customer < 3")
+    failed = shop.run(together=True)
+    assert {record.state for record in failed.values()} == {"failed"}
+    assert failed["silver.orders"].error["kind"] == "GateFailed"
+    assert failed["silver.orders"].verdicts[0].sample == ({"customer": 3},)
+    assert {name: shop.rows(name) for name in before} == before
+    shop.pipeline("gold.customers", CUSTOMERS)
+    assert {one.state for one in shop.run(together=True).values()} == {"success"}
+    assert shop.rows("gold.customers") == [{"id": 1}, {"id": 3}]

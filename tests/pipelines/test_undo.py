@@ -179,3 +179,21 @@ def test_a_file_that_changed_no_row_waits_again_with_the_state_that_it_was_read_
     assert shop.run_one("silver.orders").message == "nothing changed"
     undone = shop.lake.tables.rollback("orders", first, files="requeue")
     assert [file.path.rpartition("/")[2] for file in undone.files] == ["2.csv", "3.csv"]
+
+
+def test_lineage_names_the_run_that_a_rollback_went_back_to(shop: TestLake) -> None:
+    first, second = landed_twice(shop)
+
+    def shown() -> tuple[str | None, int | None]:
+        (node,) = (one for one in shop.lake.pipelines.lineage().nodes if one.kind == "table")
+        (columns,) = shop.lake.pipelines.column_lineage()
+        assert columns.run == node.run
+        return node.run, node.snapshot
+
+    before = shown()
+    assert before[0] == second
+    shop.lake.tables.rollback("orders", first, files="exclude")
+    head = shop.lake.tables.describe("orders").head()
+    assert shown() == (first, head and head.id)
+    shop.lake.tables.rollback("orders", second, files="exclude")
+    assert shown() == before

@@ -77,11 +77,20 @@ class BadPipeline(BadText):
 
 
 class PipelineCycle(BadPipeline):
-    """Pipelines read each other in a cycle; `tables` are those in it."""
+    """Pipelines read each other in a cycle: each of `tables` reads the next."""
 
-    def __init__(self, what: str, *, tables: Iterable[str], where: str, next: str) -> None:
-        self.tables = frozenset(tables)
-        super().__init__(what, where=where, next=next)
+    def __init__(
+        self,
+        tables: Iterable[str],
+        *,
+        where: str,
+        line: int | None = None,
+        also: str = "",
+        next: str,
+    ) -> None:
+        self.tables = tuple(tables)
+        what = f"pipelines read each other in a cycle: {' → '.join(self.tables)}{also}."
+        super().__init__(what, where=where, line=line, next=next)
 
 
 class SeveralFaults(UsageError):

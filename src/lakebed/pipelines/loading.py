@@ -1,15 +1,16 @@
 """Loading a lake's pipelines: from their folders, or from their newest releases."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from lakebed.errors import LakebedError, UsageError, raise_all
+from lakebed.errors import LakebedError, PipelineCycle, UsageError, raise_all
 from lakebed.names import TableName
 from lakebed.pipelines.definition.graph import (
+    Edge,
     Graph,
     GraphNode,
-    build_graph,
-    build_graph_around_cycles,
+    UntangledGraph,
+    untangle,
 )
 from lakebed.pipelines.definition.load import (
     content_digest,
@@ -21,6 +22,7 @@ from lakebed.pipelines.definition.load import (
 from lakebed.pipelines.definition.naming import require_known_layer, tables_of_folders
 from lakebed.pipelines.definition.select import asks_for_contents, select
 from lakebed.pipelines.definition.spec import PipelineSpec
+from lakebed.pipelines.planning.pin_inputs import Specs
 from lakebed.pipelines.releases import load_released
 from lakebed.pipelines.services import RunServices
 
@@ -40,6 +42,8 @@ class LoadedPipelines:
     damaged: frozenset[TableName] = frozenset()  # of these, the ones that cannot be read
     unreleased: frozenset[TableName] = frozenset()  # of these, the ones that were never released
     faults: tuple[LakebedError, ...] = ()  # of folders that can be no pipeline
+    # what is read only by a gate that would close a cycle, and why that takes --together
+    later: Mapping[Edge, LakebedError] = field(default_factory=dict)
 
     def selected(
         self, selectors: Sequence[str], exclude: Sequence[str] = ()
@@ -81,6 +85,20 @@ class LoadedPipelines:
             *(self.unavailable[table] for table in left if table in self.damaged),
         )
 
+    def judging_later(self) -> "LoadedPipelines":
+        """The same for a build that publishes all together: gates that close a cycle are judged
+        once the tables they read have been written, too.
+        """
+        read: dict[TableName, set[TableName]] = {}
+        for table, other in self.later:
+            read.setdefault(table, set()).add(other)
+        split = {table: self.specs[table].judging_later(others) for table, others in read.items()}
+        return replace(self, specs={**self.specs, **split})
+
+    def cycles_of(self, tables: Collection[TableName]) -> list[LakebedError]:
+        """Why some of these cannot run unless all are published together."""
+        return [error for (table, _), error in self.later.items() if table in tables]
+
     def left_out(
         self, selectors: Sequence[str], exclude: Sequence[str] = ()
     ) -> tuple[TableName, ...]:
@@ -118,16 +136,36 @@ def _load_drafts(services: RunServices) -> LoadedPipelines:
     }
     nodes = [_node(spec, last) for spec in specs.values()]
     nodes += [_unread_node(table, folders[table.pipeline_folder], last) for table in unreadable]
-    graph, cycles = build_graph_around_cycles(nodes)
+    untangled = untangle(nodes)
+    cycles = untangled.impossible
     nameless = [error for error in faults.values() if error not in unreadable.values()]
     return LoadedPipelines(
         specs,
-        graph,
+        untangled.graph,
         {table: folders[spec.folder] for table, spec in specs.items()},
         {**unreadable, **cycles},
         damaged=frozenset((*unreadable, *cycles)),
         faults=(*nameless, *misplaced_files(files, listing)),
+        later=_later(untangled, specs),
     )
+
+
+def _later(untangled: UntangledGraph, specs: Specs) -> dict[Edge, LakebedError]:
+    """The edges that only gates have, with errors that show the gate."""
+    found: dict[Edge, LakebedError] = {}
+    for (table, read), cycle in untangled.by_gates.items():
+        ref = next(ref for ref in specs[table].gate_refs if ref.table == read)
+        found[table, read] = PipelineCycle(
+            cycle.tables,
+            where=ref.where,
+            line=ref.line,
+            also=f", in which {table} reads {read} only in its gate {ref.gate}",
+            next=(
+                "Publish them together, so that the gate is judged on what both have written:"
+                " lakebed run --together."
+            ),
+        )
+    return found
 
 
 def _unread_node(
@@ -150,12 +188,15 @@ def _load_releases(services: RunServices) -> LoadedPipelines:
     nodes = [_node(spec, last) for spec in found.specs.values()]
     nodes += [GraphNode(table, (), path=table.pipeline_folder) for table in unavailable]
     damaged, unreleased = frozenset(found.damaged), frozenset(found.unreleased)
+    untangled = untangle(nodes)
+    raise_all(untangled.impossible.values())
     return LoadedPipelines(
         found.specs,
-        build_graph(nodes),
+        untangled.graph,
         unavailable=unavailable,
         damaged=damaged,
         unreleased=unreleased,
+        later=_later(untangled, found.specs),
     )
 
 
@@ -190,6 +231,7 @@ def _node(spec: PipelineSpec, last_digests: Mapping[TableName, str]) -> GraphNod
     return GraphNode(
         spec.table,
         spec.inputs,
+        gate_inputs=spec.gate_inputs,
         zones=spec.zone_names,
         tags=frozenset(spec.config.tags),
         path=spec.folder,

@@ -1,9 +1,17 @@
 """Gates: queries that return bad rows, written as SQL files or as tests of a column."""
 
+import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
 
 from lakebed.errors import BadPipeline, near, suggestion
 from lakebed.names import spark_identifier
@@ -11,6 +19,8 @@ from lakebed.ports import Severity
 from lakebed.templates import read_annotations
 
 _SEVERITIES: dict[str, Severity] = {"error": "error", "warn": "warn", "warning": "warn"}
+_NESTED = ("arguments", "config")
+_CALL = re.compile(r"\s*(?:\{\{)?\s*(ref|source)\s*\((.*)\)\s*(?:\}\})?\s*")
 _KEYS = ("severity", "description", "tags", "remediation")
 
 
@@ -67,25 +77,48 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class AcceptedValues(_Part):
-    """The values a column may have; NULL is tested by `not_null`."""
-
-    values: tuple[str | int | float | bool, ...] = Field(min_length=1)
-    severity: Severity = "error"
-
-
-class Relationship(_Part):
-    """Every value of the column occurs in a column of another table."""
-
-    to: str = Field(description="a table, as ref() names it")
-    field: str
-    severity: Severity = "error"
-
-
 class SimpleTest(_Part):
     """A test without options but its severity."""
 
     severity: Severity = "error"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_dbt_nests_them(cls, given: Any) -> Any:
+        """dbt writes options below `arguments`, and the severity below `config`."""
+        if not isinstance(given, dict):
+            return given
+        nested = {key: given[key] for key in _NESTED if isinstance(given.get(key), dict)}
+        flat = {key: value for key, value in given.items() if key not in nested}
+        for options in nested.values():
+            flat |= options
+        return flat
+
+
+class AcceptedValues(SimpleTest):
+    """The values a column may have; NULL is tested by `not_null`."""
+
+    values: tuple[str | int | float | bool, ...] = Field(min_length=1)
+
+
+def _named_table(given: Any) -> Any:
+    """`ref('orders')`, as dbt writes it, is the table that ref() names."""
+    call = _CALL.fullmatch(given) if isinstance(given, str) else None
+    if call is None:
+        return given
+    names = re.findall(r"""['"]([^'"]+)['"]""", call[2])
+    if call[1] != "ref" or len(names) != 1:
+        raise ValueError(f"name the table as ref() does here: {'.'.join(names) or 'silver.orders'}")
+    return names[0]
+
+
+class Relationship(SimpleTest):
+    """Every value of the column occurs in a column of another table."""
+
+    to: Annotated[str, BeforeValidator(_named_table)] = Field(
+        description="a table, as ref() names it"
+    )
+    field: str
 
 
 class ColumnTests(_Part):
@@ -123,6 +156,13 @@ class ColumnSpec(_Part):
     tests: ColumnTests = Field(
         default=ColumnTests(), validation_alias=AliasChoices("tests", "data_tests")
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _either_name(cls, given: Any) -> Any:
+        if isinstance(given, dict) and {"tests", "data_tests"} <= given.keys():
+            raise ValueError("tests and data_tests are the same: write one of them")
+        return given
 
 
 def column_gates(columns: dict[str, ColumnSpec], *, where: str) -> tuple[Gate, ...]:

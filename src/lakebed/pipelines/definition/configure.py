@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import yaml
 from pydantic import ValidationError
 
 from lakebed.batches.finding import BatchSource
-from lakebed.errors import BadPipeline, BadText
+from lakebed.errors import BadPipeline, BadText, near, suggestion
 from lakebed.landing import ZONE_FILE, ZoneSpec
 from lakebed.pipelines.definition.batch_source import (
     BadSource,
@@ -20,12 +21,17 @@ from lakebed.pipelines.definition.batch_source import (
 )
 from lakebed.pipelines.definition.config import PipelineConfig, build_strategy
 from lakebed.pipelines.definition.source_config import LAYOUTS
-from lakebed.quality import Gate
+from lakebed.quality import ColumnTests, Gate
 from lakebed.settings import Document, Settings, first_error, reason, unknown_name
 from lakebed.tables import STRATEGIES, Strategy, rename_conflict
 from lakebed.templates import Annotation
 from lakebed.types import is_storable, known_type, read_table_type, stored_type
 
+_TESTS = (
+    "Write tests: [not_null, unique] below a column of columns, or a query that returns bad rows"
+    " into tests/quality/NAME.sql."
+)
+_TESTS_OF_COLUMNS = (("tests",), ("data_tests",))
 _TYPES = "Give it one, such as bigint, string or decimal(12,2)."
 
 _ELSEWHERE = {
@@ -57,6 +63,7 @@ def configure(
     origin = Origin(document, annotations, source)
     _refuse_removed(given, origin)
     layouts_key = _layouts_key(given, origin)
+    _refuse_tests_of_table(given, origin)
     try:
         config = PipelineConfig.model_validate(given)
     except ValidationError as error:
@@ -100,6 +107,40 @@ def _refuse_removed(given: Mapping[str, Any], origin: "Origin") -> None:
                 " from partitions.keys.",
                 next="Remove it. Which files are read is said by source.",
             )
+
+
+def _refuse_tests_of_table(given: Mapping[str, Any], origin: "Origin") -> None:
+    """Raise for tests beside `columns`, as dbt has them, with the lines to write instead."""
+    for key in ("tests", "data_tests"):
+        if key in given:
+            listed = given[key] if isinstance(given[key], list) else [given[key]]
+            raise origin.refuse(
+                key,
+                "a table has no tests: its columns have, and a gate tests rows as a whole.",
+                next=next(filter(None, map(_written_here, listed)), _TESTS),
+            )
+
+
+def _written_here(test: Any) -> str:
+    """The lines that are here what dbt writes as this test of a table; empty if it is unknown."""
+    (name, options), *_ = test.items() if isinstance(test, dict) and test else [("", {})]
+    kind = str(name).rpartition(".")[2]
+    options = options if isinstance(options, dict) else {}
+    nested = options.get("arguments")
+    options = {**options, **(nested if isinstance(nested, dict) else {})}
+    if kind == "unique_combination_of_columns":
+        columns = ", ".join(map(str, options.get("combination_of_columns") or ("…",)))
+        query = f"SELECT {columns} FROM {{{{ this }}}} GROUP BY {columns} HAVING count(*) > 1"
+        return f"Write into tests/quality/unique_rows.sql:\n    {query}"
+    if kind == "expression_is_true":
+        query = f"SELECT * FROM {{{{ this }}}} WHERE NOT ({options.get('expression', '…')})"
+        return f"Write into tests/quality/NAME.sql:\n    {query}"
+    if kind in ColumnTests.model_fields and "column_name" in options:
+        rest = {key: value for key, value in options.items() if key in ("values", "to", "field")}
+        shown = yaml.safe_dump([{kind: rest} if rest else kind], default_flow_style=True).strip()
+        column = options["column_name"]
+        return f"Write:\n    columns:\n      {column}:\n        tests: {shown}"
+    return ""
 
 
 def _with_source(
@@ -150,7 +191,8 @@ def _require_complete_contract(config: PipelineConfig, origin: "Origin") -> None
 
 
 def _require_known_types(config: PipelineConfig, origin: "Origin") -> None:
-    for name, column in config.columns.items():
+    """Raise for a type that no table has; a view may have others."""
+    for name, column in config.columns.items() if config.materialized == "table" else ():
         if column.type and not is_storable(read_table_type(column.type)):
             what = f"the column {name!r}: {_type_fault(column.type)}."
             raise origin.refuse("columns", what, inside=(name, "type"), next=_TYPES)
@@ -162,6 +204,10 @@ def _type_fault(text: str) -> str:
     except ValueError as error:
         return str(error)
     return f"no table has the type {text!r}"
+
+
+def _test_paths(gate: Gate) -> tuple[tuple[str, ...], ...]:
+    return tuple(("columns", gate.column, key, gate.test) for key in ("tests", "data_tests"))
 
 
 @dataclass(frozen=True)
@@ -192,24 +238,33 @@ class Origin:
 
     def line_of_test(self, gate: Gate) -> int:
         """The line of the test of a column that a gate is made from."""
-        return self.document.find(("columns", gate.column, "tests", gate.test))[0] or 1
+        found = (self.document.find(path)[0] for path in _test_paths(gate))
+        return max((line for line in found if line), default=1)
 
     def refuse_test(self, gate: Gate, error: BadText) -> BadPipeline:
         """The error in the query of a test of a column, which the user has not written."""
         what = f"{gate.test} of the column {gate.column!r}: {error.fault}"
-        return self.refuse(
-            "columns", what, inside=(gate.column, "tests", gate.test), next=error.next
-        )
+        path = max(_test_paths(gate), key=lambda path: self.document.find(path)[0] or 1)
+        return self.refuse("columns", what, inside=path[1:], next=error.next)
 
     def refuse_value(self, error: ValidationError) -> BadText:
         first = first_error(error.errors())
         key = str(first["loc"][0]) if first["loc"] else ""
         if key not in self.annotations:
+            if first["type"] == "extra_forbidden" and first["loc"][-2:-1] in _TESTS_OF_COLUMNS:
+                return self._refuse_test_name(tuple(map(str, first["loc"])))
             return self.document.error_for(error, model=PipelineConfig, elsewhere=_ELSEWHERE)
         if first["type"] == "extra_forbidden":
             advice = unknown_name((key,), PipelineConfig, _ELSEWHERE)
             return self.refuse(key, f"a pipeline has no setting {key!r}.", next=advice)
         return self.refuse(key, f"{key}: {reason(first)}")
+
+    def _refuse_test_name(self, path: tuple[str, ...]) -> BadPipeline:
+        key, *inside, name = path
+        close = suggestion(near(name, ColumnTests.model_fields))
+        gate = "Any other test is a gate: a query that returns bad rows, in tests/quality/NAME.sql."
+        what = f"there is no test {name!r}."
+        return self.refuse(key, what, inside=(*inside, name), next=close or gate)
 
 
 NOWHERE = Origin(Document("", where="", refusal=BadPipeline), {}, "")  # settings of no file

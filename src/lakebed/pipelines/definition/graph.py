@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from heapq import heappop, heappush
+from itertools import pairwise
 
 from lakebed.errors import NameCollision, PipelineCycle, UnknownName
 from lakebed.names import TableName, ZoneName
@@ -18,6 +19,7 @@ class GraphNode:
 
     table: TableName
     depends_on: tuple[TableName, ...] = ()
+    gate_inputs: frozenset[TableName] = frozenset()  # of these, the ones that only gates read
     zones: tuple[ZoneName, ...] = ()
     tags: frozenset[str] = frozenset()
     path: str = ""  # below the root
@@ -112,22 +114,37 @@ def build_graph(nodes: Iterable[GraphNode]) -> Graph:
     return graph
 
 
-def build_graph_around_cycles(
-    nodes: Iterable[GraphNode],
-) -> tuple[Graph, Mapping[TableName, PipelineCycle]]:
-    """The graph of these pipelines, and why those of them that read each other in a cycle cannot
-    run. The graph has them without what they read.
-    """
-    left, cycles = tuple(nodes), dict[TableName, PipelineCycle]()
+Edge = tuple[TableName, TableName]  # a pipeline, and what it reads
+
+
+@dataclass(frozen=True)
+class UntangledGraph:
+    """A graph without the edges that close cycles."""
+
+    graph: Graph
+    impossible: Mapping[TableName, PipelineCycle]  # pipelines whose queries read each other
+    by_gates: Mapping[Edge, PipelineCycle]  # what only a gate reads, and the cycle that it closes
+
+
+def untangle(nodes: Iterable[GraphNode]) -> UntangledGraph:
+    """The graph of these pipelines, whatever cycles they form."""
+    left = {node.table: node for node in nodes}
+    impossible: dict[TableName, PipelineCycle] = {}
+    by_gates: dict[Edge, PipelineCycle] = {}
     while True:
         try:
-            return build_graph(left), cycles
+            return UntangledGraph(build_graph(left.values()), impossible, by_gates)
         except PipelineCycle as error:
-            inside = {node.table for node in left if str(node.table) in error.tables}
-            cycles |= dict.fromkeys(inside, error)
-            left = tuple(
-                replace(node, depends_on=()) if node.table in inside else node for node in left
-            )
+            named = {str(table): table for table in left}
+            edges = list(pairwise(named[name] for name in error.tables))
+            gates = [(one, read) for one, read in edges if read in left[one].gate_inputs]
+            if gates:
+                by_gates[gates[0]] = error
+            else:
+                impossible |= dict.fromkeys((one for one, _ in edges), error)
+            for one, read in gates[:1] or edges:
+                kept = tuple(table for table in left[one].depends_on if table != read)
+                left[one] = replace(left[one], depends_on=kept)
 
 
 def _cycle_error(graph: Graph, cycle: Sequence[TableName]) -> PipelineCycle:
@@ -139,8 +156,7 @@ def _cycle_error(graph: Graph, cycle: Sequence[TableName]) -> PipelineCycle:
     path = (*names[start:], *names[:start], names[start])
     first = graph.by_table[path[0]]
     return PipelineCycle(
-        f"pipelines read each other in a cycle: {' → '.join(map(str, path))}.",
-        tables=map(str, path),
+        map(str, path),
         where=first.path or str(first.table),
         next="Remove one of these refs. A pipeline reads its own table as {{ this }}.",
     )

@@ -28,6 +28,7 @@ _CONFIG = "config.yaml"
 _CODE: dict[str, Kind] = {"pipeline.sql": "sql", "pipeline.py": "python"}
 _SOURCES: dict[str, Kind] = {**_CODE, _CONFIG: "source"}  # in the order in which they count
 _GATES = "tests/quality/"
+_NAMESPACE = frozenset({"pipelines", "landing", "warehouse"})  # what only a namespace has
 
 
 def read_drafts(files: Files) -> dict[TableName, PipelineSpec]:
@@ -89,7 +90,7 @@ def misplaced_files(files: Files, listing: PipelineListing) -> Iterator[BadPipel
         own = files.folders(namespace)
         for name in sorted(OF_A_NAMESPACE.intersection(own)):
             yield from _misplaced_folder(files, f"{namespace}/{name}")
-        if namespace in OF_THE_ROOT and not {"pipelines", "landing"}.intersection(own):
+        if namespace in OF_THE_ROOT and not _NAMESPACE.intersection(own):
             yield from _misplaced_folder(files, namespace)
 
 
@@ -258,7 +259,8 @@ def _gate_refs(
     calls = _declarations(gate.source, gate.where).refs
     if gate.column:
         calls = tuple(replace(call, line=origin.line_of_test(gate)) for call in calls)
-    return refs_of(calls, gate.where, namespace, known)
+    refs = refs_of(calls, gate.where, namespace, known)
+    return tuple(replace(ref, gate=gate.name) for ref in refs)
 
 
 def _reads(

@@ -1,6 +1,7 @@
 """A pipeline as it was written, checked. Everything that it reads is known before anything runs."""
 
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from lakebed.batches.finding import BatchSource
@@ -26,6 +27,7 @@ class Ref:
     table: TableName
     where: str
     line: int
+    gate: str = ""  # the gate that reads it; none: the query
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,9 @@ class PipelineSpec:
     batches: BatchSource | None = None  # of a pipeline that reads files by a pattern
     origin: Origin = field(default=NOWHERE, compare=False, repr=False)  # of its settings
     layouts_key: str = "layouts"  # under which its settings declare layouts
+    # of a build that publishes all together: judged once the others have written, too
+    later_gates: tuple[Gate, ...] = ()
+    later_refs: tuple[Ref, ...] = ()
 
     @property
     def is_view(self) -> bool:
@@ -91,6 +96,33 @@ class PipelineSpec:
         """
         own = any(ref.table == self.table for ref in self.refs)
         return self.kind == "python" or own or bool(self.names & _OWN_ROWS)
+
+    @property
+    def gate_inputs(self) -> frozenset[TableName]:
+        """The tables that only its gates read."""
+        return frozenset(self.inputs) - {ref.table for ref in self.refs}
+
+    def judging_later(self, tables: Collection[TableName]) -> "PipelineSpec":
+        """The pipeline, with the gates that read these tables among those that are judged later."""
+        later = {ref.gate for ref in self.gate_refs if ref.table in tables}
+        return replace(
+            self,
+            gates=tuple(gate for gate in self.gates if gate.name not in later),
+            gate_refs=tuple(ref for ref in self.gate_refs if ref.gate not in later),
+            later_gates=tuple(gate for gate in self.gates if gate.name in later),
+            later_refs=tuple(ref for ref in self.gate_refs if ref.gate in later),
+        )
+
+    @property
+    def judged_later(self) -> "PipelineSpec":
+        """The pipeline with the gates that are left, and with no others."""
+        return replace(
+            self,
+            gates=self.later_gates,
+            gate_refs=self.later_refs,
+            later_gates=(),
+            later_refs=(),
+        )
 
     @property
     def zone_names(self) -> tuple[ZoneName, ...]:

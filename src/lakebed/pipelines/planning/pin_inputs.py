@@ -69,6 +69,33 @@ def pin_inputs(
     return pins, target
 
 
+def pin_for_gates(
+    spec: PipelineSpec,
+    pins: Pins,
+    specs: Specs,
+    services: RunServices,
+    *,
+    ref: str,
+    built: Mapping[TableName, UnpublishedInput],
+) -> Pins:
+    """The pins of a run, and those of what else the gates of `spec` read, as it is now."""
+    refs = [
+        read
+        for read in _tables_read(spec, specs)
+        if read.table != spec.table and read.table not in pins.inputs
+    ]
+    found = _metadata_now({read.table for read in refs} - built.keys(), services)
+    _require_known(refs, {*found, *built}, specs, services)
+    inputs = {read.table: _input(read.table, found, built, ref) for read in refs}
+    shown = {table: _shown(pin, found, built) for table, pin in inputs.items()}
+    return replace(
+        pins,
+        inputs={**pins.inputs, **inputs},
+        shown={**pins.shown, **shown},
+        columns={**pins.columns, **_known_columns(shown, found)},
+    )
+
+
 def _metadata_now(
     tables: Iterable[TableName], services: RunServices
 ) -> Mapping[TableName, TableMetadata]:

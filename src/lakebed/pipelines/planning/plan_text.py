@@ -114,10 +114,11 @@ def step_text(step: RunStep) -> str:  # noqa: C901 - one case per step
             return f"run the {statement.kind.upper()} on the branch"
         case DropStage():
             return "remove the hidden table"
-        case RunGate(gate):
+        case RunGate(gate, later):
             consequence = "blocks" if gate.severity == "error" else "warns"
+            when = ", once all of the build is written" if later else ""
             return (
-                f"run the gate {gate.name}"
+                f"run the gate {gate.name}{when}"
                 f" ({consequence}){f': {gate.description}' if gate.description else ''}"
             )
         case Rebase(table):

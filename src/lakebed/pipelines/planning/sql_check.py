@@ -50,11 +50,16 @@ def check_queries(context: TemplateContext) -> CheckedQuery | None:
     query = compile_query(context).query if spec.kind == "sql" else None
     if query:
         require_named_columns(spec, query.columns, present)
-    judged = _knowing(context, columns_with(spec, query, present))
+    check_gates(context, columns_with(spec, query, present))
+    return query
+
+
+def check_gates(context: TemplateContext, columns: Names | None) -> None:
+    """Raise if a gate could not run on a table with these columns; None: unknown ones."""
+    spec, judged = context.spec, _knowing(context, columns)
     for gate in spec.gates:
         with at_its_test(spec, gate):
             compile_gate(judged, gate, this=spec.table.spark)
-    return query
 
 
 @contextmanager

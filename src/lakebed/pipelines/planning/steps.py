@@ -228,6 +228,7 @@ class RunGate(BaseRunStep):
     kind: ClassVar[str] = "Judge"
     why: ClassVar[str] = "readers must not see rows that a gate rejects"
     gate: Gate = field(repr=False)
+    later: bool = False  # once all tables of the build are written
 
     @property
     def action(self) -> str:

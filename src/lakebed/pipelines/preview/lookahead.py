@@ -26,7 +26,13 @@ from lakebed.pipelines.planning.pin_inputs import Specs, UnpublishedInput
 from lakebed.pipelines.planning.plan import RunPlan, plan_run
 from lakebed.pipelines.planning.sources.look import SourceLook, look_at_source
 from lakebed.pipelines.planning.sources.plan import plan_source
-from lakebed.pipelines.planning.sql_check import check_queries, columns_after, columns_ahead
+from lakebed.pipelines.planning.sql_check import (
+    check_gates,
+    check_queries,
+    columns_after,
+    columns_ahead,
+)
+from lakebed.pipelines.planning.steps import RunGate
 from lakebed.pipelines.preview.preview import template_context
 from lakebed.pipelines.releases import columns_of_draft
 from lakebed.pipelines.running.undone import look_for_undone, plan_from_look
@@ -73,17 +79,15 @@ class Lookahead:
     def _look_at_unbuilt(self, table: TableName) -> None:
         """Note the columns of all absent tables that this one reads, directly or through others."""
         links: dict[TableName, list[TableName]] = {}
-        waiting = [table]
+        unknown = self.absent.keys() - self.columns.keys() - self.unbuilt.keys()
+        waiting = [one for one in self.specs[table].inputs if one in unknown]
         while waiting:
             one = waiting.pop()
-            if one not in links:
-                known = self.columns.keys() | self.unbuilt.keys()
-                inputs = self.specs[one].inputs
-                links[one] = [read for read in inputs if read in self.absent and read not in known]
+            if one not in links:  # its gates do not decide its columns, and may close a cycle
+                links[one] = [ref.table for ref in self.specs[one].refs if ref.table in unknown]
                 waiting += links[one]
         for one in TopologicalSorter(links).static_order():
-            if one != table:
-                self.unbuilt[one] = self._columns_of_draft(self.specs[one])
+            self.unbuilt[one] = self._columns_of_draft(self.specs[one])
 
     def _columns_of_draft(self, spec: PipelineSpec) -> tuple[str, ...] | None:
         """The columns that a first run would make, if the query names them. What is wrong with the
@@ -119,9 +123,18 @@ class Lookahead:
         undone = look_for_undone(spec, pins, target, self.specs, self.services)
         inline = self.services.builds_layouts
         plan = plan_run(spec, pins, target, layouts=inline, undone=undone)
+        later = [RunGate(gate, later=True) for gate in spec.later_gates if plan.publish]
+        plan = replace(plan, prepare=(*plan.prepare, *later))
         reason = "; ".join(filter(None, (plan.reason, _unbuilt(unbuilt, table))))
         steps = conditional_steps(context, plan, query, alone=self.alone)
         return replace(plan, reason=reason, otherwise=tuple(steps))
+
+    def check_later_gates(self, table: TableName) -> None:
+        """Raise if a gate could not run that is judged once the whole build is written."""
+        spec = self.specs[table]
+        if spec.later_gates:
+            inside = replace(self, specs={**self.specs, table: spec.judged_later})
+            check_gates(inside.context_of(table), self.columns.get(table))
 
     def _source_plan(self, table: TableName) -> RunPlan:
         spec = self.specs[table]

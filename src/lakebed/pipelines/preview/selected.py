@@ -52,9 +52,16 @@ def plan_selected(options: RunOptions, services: RunServices) -> tuple[RunPlan, 
     """
     request = options.request
     loaded, tables, faults = _look(options, services)
+    if request.together:
+        loaded = loaded.judging_later()
+    else:
+        faults = (*faults, *loaded.cycles_of(tables))
     alone = not request.together or len(tables) == 1
     ahead = Lookahead.of(loaded.specs, services, options, alone=alone)
-    return _of_each(tables, ahead.plan, faults)
+    plans = _of_each(tables, ahead.plan, faults)
+    for table in tables:
+        ahead.check_later_gates(table)
+    return plans
 
 
 def _look(

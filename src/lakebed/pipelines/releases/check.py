@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lakebed.errors import BadPipeline, near, suggestion
+from lakebed.errors import BadPipeline, near, raise_all, suggestion
 from lakebed.landing import read_zone_spec
 from lakebed.names import CATALOG, TableName
-from lakebed.pipelines.definition.graph import GraphNode, build_graph
+from lakebed.pipelines.definition.graph import GraphNode, untangle
 from lakebed.pipelines.definition.load import content_digest, list_folders, read_folder
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.lineage.lineage import Schemas, unpinned
@@ -92,12 +92,11 @@ def require_no_cycle(spec: PipelineSpec, services: RunServices) -> None:
     could run.
     """
     others = load_released(services.ports.files, services.ports.releases).specs
-    build_graph(
-        [
-            GraphNode(one.table, one.inputs, path=one.folder)
-            for one in (others | {spec.table: spec}).values()
-        ]
-    )
+    nodes = [
+        GraphNode(one.table, one.inputs, one.gate_inputs, path=one.folder)
+        for one in (others | {spec.table: spec}).values()
+    ]
+    raise_all(untangle(nodes).impossible.values())
 
 
 def _require_known_refs(spec: PipelineSpec, services: RunServices) -> None:

@@ -77,26 +77,36 @@ def draft_tables(files: Files) -> set[TableName]:
 def differing_counterparts(
     specs: Specs, files: Files, releases: Releases
 ) -> tuple[PipelineSpec, ...]:
-    """If these are drafts, the releases that differ from them; if these are releases, the drafts
-    that differ. Raises if a draft cannot be read.
+    """If these are drafts, the releases that differ from them, and drafts that are not among them;
+    if these are releases, the drafts that differ. Raises if a draft cannot be read.
     """
     if any(spec.version is None for spec in specs.values()):
-        if draft_tables(files) - specs.keys():
-            read_drafts(files)
         deleted = releases.deleted().keys() - specs.keys()
         newest = [release for table, release in releases.newest().items() if table not in deleted]
         differing = [
             release for release in newest if _digest(specs.get(release.table)) != release.digest
         ]
-        return tuple(
-            read_release(files, release, known={one.table for one in newest})
-            for release in differing
+        known = {one.table for one in newest}
+        return (
+            *_further_drafts(specs, files),
+            *(read_release(files, release, known=known) for release in differing),
         )
     return tuple(
         draft
         for draft in read_drafts(files).values()
         if _digest(specs.get(draft.table)) != draft.digest
     )
+
+
+def _further_drafts(specs: Specs, files: Files) -> tuple[PipelineSpec, ...]:
+    """The drafts that are not among these: of a layer that is unknown, say, or new."""
+    known = {spec.folder for spec in specs.values()}
+    folders = {
+        folder for folder, paths in list_folders(files).items() if any(map(is_source, paths))
+    }
+    if folders <= known:
+        return ()
+    return tuple(draft for draft in read_drafts(files).values() if draft.folder not in known)
 
 
 def _digest(spec: PipelineSpec | None) -> str | None:

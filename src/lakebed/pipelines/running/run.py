@@ -2,13 +2,15 @@
 `lakebed.work`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, assert_never
 
 from lakebed.errors import Conflict, LakebedError, RunFailed, Unavailable
+from lakebed.names import TableName
+from lakebed.pipelines.planning.pin_inputs import UnpublishedInput, pin_for_gates
 from lakebed.pipelines.planning.steps import (
     ArchiveFiles,
     BuildLayouts,
@@ -48,6 +50,7 @@ from lakebed.pipelines.running.steps.gates import (
     compiled_gates,
     judge,
     log_verdict,
+    require_gates_passed,
 )
 from lakebed.pipelines.running.steps.layouts import bring_up_layouts, take_care, what_failed
 from lakebed.pipelines.running.steps.proving import check_first, prove_files
@@ -90,6 +93,23 @@ def follow(run: ActiveRun) -> None:
     run.log.info("others have appended rows to %s: the run's files follow theirs", run.table)
     _executor(run).execute(Rebase(run.table))
     _executor(run).execute_all(gates_to_repeat(run))
+
+
+def judge_later(run: ActiveRun, built: Mapping[TableName, UnpublishedInput]) -> None:
+    """Judge the gates that read what other runs of the same build have written since. Raises if one
+    of them blocks.
+    """
+    context, services = run.context, run.services
+    spec = context.spec.judged_later
+    pins = pin_for_gates(
+        spec, context.pins, context.specs, services, ref=run.options.ref, built=built
+    )
+    inputs = tuple(pins.inputs.values())
+    services.ports.records.pin(run.run_id, inputs)
+    run.progress.record = replace(run.progress.record, inputs=inputs)
+    judging = replace(run, context=replace(context, spec=spec, pins=pins, built=built))
+    _executor(judging).execute_all([RunGate(gate, later=True) for gate in spec.gates])
+    require_gates_passed(run)
 
 
 def publish_runs(runs: Sequence[ActiveRun], *, publication: str) -> None:

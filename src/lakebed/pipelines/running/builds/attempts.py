@@ -28,7 +28,7 @@ from lakebed.pipelines.running.builds.run_records import (
 from lakebed.pipelines.running.builds.walk import dependencies, walk
 from lakebed.pipelines.running.failure import as_error, reason_of, recording_failure
 from lakebed.pipelines.running.heal import heal
-from lakebed.pipelines.running.run import finish, prepare
+from lakebed.pipelines.running.run import finish, judge_later, prepare
 from lakebed.pipelines.running.steps.gates import require_gates_passed
 from lakebed.ports import RunRecord
 from lakebed.tables import HeldLease
@@ -96,6 +96,7 @@ class _Attempt:
                 records = {record.table: record for record in self._prepare_all()}
             if trouble.error:  # of a listener, say: what a run raises is among the errors
                 raise trouble.error
+            self._judge_later()
             runs = [run for table in self.specs for run in self.begun if run.table == table]
             views = [run for run in runs if self._reads_what_was_built(run)]
             error = self._publish([run for run in runs if run not in views], views)
@@ -153,6 +154,16 @@ class _Attempt:
             self.errors[table] = reason_of([run], raised)
             return replace(run.progress.record, state="failed")
         return run.progress.record
+
+    def _judge_later(self) -> None:
+        """Ask the gates that read tables of this build that were written after theirs."""
+        for run in self.begun:
+            if self.errors or not (run.spec.later_gates and run.plan.publish):
+                continue
+            try:
+                judge_later(run, self.built)
+            except (Exception, SystemExit) as raised:
+                self.errors[run.table] = reason_of([run], raised)
 
     def _begin(self, spec: PipelineSpec) -> ActiveRun:
         build, held = self.build, self.leases[spec.table]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lakebed import errors
-from lakebed.errors import RunFailed, UsageError
+from lakebed.errors import RunFailed, UsageError, raise_all
 from lakebed.names import TableName
 from lakebed.pipelines.fitting_options import require_fitting_options
 from lakebed.pipelines.lineage.artifact_files import read_request, write_artifacts
@@ -69,6 +69,10 @@ def _load(
     loaded = load_pipelines(services, released=request.released)
     tables = loaded.selected(request.select, request.exclude)
     services.placement.require_relocated(*tables)
+    if request.together:
+        loaded = loaded.judging_later()
+    else:
+        raise_all(loaded.cycles_of(tables))
     require_available_inputs(tables, loaded, services)
     require_known_refs(tables, loaded.specs, services)
     require_fitting_options([loaded.specs[table] for table in tables], request)
