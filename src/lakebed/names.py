@@ -31,8 +31,28 @@ _RUN_BRANCH = re.compile(r"run_([0-9a-f]{32})")
 _DERIVED = re.compile(r"_?mv_[0-9a-f]{32}")
 _OF_RUN = re.compile(r"_?(?:run|stage|replay)_([0-9a-f]{32})")
 _RESERVED = re.compile(r"_.*|branch_.*|tag_.*|system")
+_WORDS_OF_SQL = {
+    "all", "analyse", "analyze", "and", "anti", "any", "array", "as", "asc", "asof", "asymmetric",
+    "at", "authorization", "binary", "both", "by", "case", "cast", "check", "collate",
+    "collation", "column", "concurrently", "constraint", "create", "cross", "default",
+    "deferrable", "desc", "describe", "distinct", "do", "else", "end", "except", "false", "fetch",
+    "for", "foreign", "freeze", "from", "full", "glob", "group", "having", "ilike", "in",
+    "initially", "inner", "intersect", "into", "is", "isnull", "join", "lambda", "lateral",
+    "leading", "left", "like", "limit", "natural", "not", "notnull", "null", "offset", "on",
+    "only", "or", "order", "outer", "overlaps", "pivot", "pivot_longer", "pivot_wider", "placing",
+    "positional", "primary", "qualify", "references", "returning", "right", "select", "semi",
+    "show", "similar", "some", "summarize", "symmetric", "table", "tablesample", "then", "to",
+    "trailing", "true", "union", "unique", "unpack", "unpivot", "using", "variadic", "verbose",
+    "when", "where", "window", "with",
+}  # fmt: skip
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")  # needs no quotes
 _PART = re.compile(r'`(?:[^`]|``)*`|"(?:[^"]|"")*"|[^.`"]+')
+
+
+def require_unreserved(kind: str, name: str) -> None:
+    """Raise `BadName` for words that SQL takes for its own at the beginning of a name."""
+    if name in _WORDS_OF_SQL:
+        raise BadName(kind, name, "SQL takes the word for its own")
 
 
 def plain_name(kind: str, name: str) -> str:

@@ -93,6 +93,12 @@ DELIVERIES = (
     Delivery("two JSON records in a line", "a.json", '{"id": 1}{"id": 2}\n'),
     Delivery("one JSON key twice", "a.json", '{"id": 1, "id": 2}\n'),
     Delivery("numbers and texts in JSON", "a.json", '{"id": 1}\n{"id": "x"}\n'),
+    Delivery(
+        "a text for a number in a long JSON line",
+        "a.json",
+        f'{{"id": 1}}\n{{"note": "{"n" * 600}", "id": "x"}}\n',
+        {"types": {"id": "int"}},
+    ),
     # wrong suffixes
     Delivery("JSON as .csv", "a.csv", '{"id": 1, "name": "a"}\n'),
     Delivery("CSV as .json", "a.json", ROWS),
