@@ -16,6 +16,7 @@ from lakebed.names import (
     folder_name,
     plain_name,
     require_no_collision,
+    require_unreserved,
     run_of_hidden,
     split_identifier,
     tables_of_assets,
@@ -202,3 +203,27 @@ def test_a_new_table_that_differs_only_in_case_is_refused() -> None:
     with pytest.raises(NameCollision, match="Person"):
         require_no_collision(TableName("h", "omop", "person"), [TableName("h", "omop", "Person")])
     require_no_collision(TableName("h", "omop", "person"), [TableName("h", "omop", "person")])
+
+
+def test_words_that_sql_takes_for_its_own_are_no_namespaces() -> None:
+    keywords = duckdb.sql(
+        "SELECT keyword_name FROM duckdb_keywords()"
+        " WHERE keyword_category IN ('reserved', 'type_function')"
+    ).fetchall()
+    refused = [word for (word,) in keywords if not _begins_a_name(word)]
+    assert "default" in refused
+    for word in refused:
+        with pytest.raises(BadName, match="SQL takes the word"):
+            require_unreserved("namespace", word)
+    require_unreserved("namespace", "lake")
+
+
+def _begins_a_name(word: str) -> bool:
+    with duckdb.connect() as connection:
+        try:
+            connection.sql(f"SELECT * FROM {word}.bronze.t")
+        except duckdb.ParserException:
+            return False
+        except duckdb.Error:
+            return True
+    return True

@@ -63,3 +63,18 @@ REF_NAMES = NameRule(
     reserved=("main", "branch_.*", "tag_.*", HIDDEN_NAME),
     why_reserved="the name is reserved",
 )
+# with which no new namespace begins: in DuckDB a table's name would need quotes
+WORDS_OF_SQL = {
+    "all", "analyse", "analyze", "and", "anti", "any", "array", "as", "asc", "asof", "asymmetric",
+    "at", "authorization", "binary", "both", "by", "case", "cast", "check", "collate",
+    "collation", "column", "concurrently", "constraint", "create", "cross", "default",
+    "deferrable", "desc", "describe", "distinct", "do", "else", "end", "except", "false", "fetch",
+    "for", "foreign", "freeze", "from", "full", "glob", "group", "having", "ilike", "in",
+    "initially", "inner", "intersect", "into", "is", "isnull", "join", "lambda", "lateral",
+    "leading", "left", "like", "limit", "natural", "not", "notnull", "null", "offset", "on",
+    "only", "or", "order", "outer", "overlaps", "pivot", "pivot_longer", "pivot_wider", "placing",
+    "positional", "primary", "qualify", "references", "returning", "right", "select", "semi",
+    "show", "similar", "some", "summarize", "symmetric", "table", "tablesample", "then", "to",
+    "trailing", "true", "union", "unique", "unpack", "unpivot", "using", "variadic", "verbose",
+    "when", "where", "window", "with",
+}  # fmt: skip

@@ -14,7 +14,14 @@ from hashlib import sha256
 from uuid import uuid4
 
 from lakebed.errors import BadName, NameCollision
-from lakebed.name_rules import ASSET_NAMES, HIDDEN_NAME, PLAIN_NAMES, REF_NAMES, TABLE_NAMES
+from lakebed.name_rules import (
+    ASSET_NAMES,
+    HIDDEN_NAME,
+    PLAIN_NAMES,
+    REF_NAMES,
+    TABLE_NAMES,
+    WORDS_OF_SQL,
+)
 
 CATALOG = "lake"  # the catalog's name in every engine; also a key of Iceberg's own tables
 LAYERS = ("bronze", "silver", "gold")  # of pipelines, unless a lake or a namespace has its own
@@ -27,6 +34,12 @@ _DERIVED = re.compile(r"_?mv_[0-9a-f]{32}")
 _OF_RUN = re.compile(r"_?(?:run|stage|replay)_([0-9a-f]{32})")
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")  # needs no quotes
 _PART = re.compile(r'`(?:[^`]|``)*`|"(?:[^"]|"")*"|[^.`"]+')
+
+
+def require_unreserved(kind: str, name: str) -> None:
+    """Raise `BadName` for words that SQL takes for its own at the beginning of a name."""
+    if name in WORDS_OF_SQL:
+        raise BadName(kind, name, "SQL takes the word for its own")
 
 
 def plain_name(kind: str, name: str) -> str:

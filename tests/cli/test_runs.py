@@ -11,12 +11,12 @@ from typing import Any, get_args, get_origin
 import pytest
 
 from lakebed.app import open_lake
-from lakebed.cli.output.run_text import failed_gate, run_details
+from lakebed.cli.output.run_text import failed_gate, run_details, run_problems
 from lakebed.names import TableName
 from lakebed.pipelines import BuildResult, RunOptions, RunServices
 from lakebed.pipelines.lineage.artifact_files import write_artifacts
 from lakebed.pipelines.lineage.artifacts import RUN_RESULTS
-from lakebed.ports import InputPin, Phase, QuarantinedFile, RunRecord, Verdict
+from lakebed.ports import BatchRun, InputPin, Phase, QuarantinedFile, RunRecord, Verdict
 from lakebed.presentation.run import run_label
 from lakebed.requests import RunRequest
 from tests.support.lakes.shop import lakebed
@@ -348,3 +348,17 @@ def test_a_retry_reads_what_an_earlier_version_has_stored(
     file.write_text(json.dumps(results))
     assert lakebed("retry").exit_code == 0
     assert [(request.full_refresh, request.vars) for request in retried] == [(True, {"n": 1})]
+
+
+def test_slow_batches_and_a_table_much_larger_than_its_source_are_warned_about() -> None:
+    batches = (
+        BatchRun("year=2020", "success", "new", seconds=60.0),
+        BatchRun("year=2021", "success", "new", seconds=75.4),
+    )
+    stored = "partition_alternate.storage.amplification"
+    record = replace(SUCCESS, set_aside=(), batches=batches, metrics={stored: 3.5})
+    slow, large = (line for line in run_problems(record) if line.startswith("warning: "))
+    assert "1 of 2 batches took more than 60 s, year=2021 75 s" in slow
+    assert "3.5 times the bytes of the source" in large
+    cheap = replace(record, batches=batches[:1], metrics={stored: 3.0})
+    assert list(run_problems(cheap)) == []

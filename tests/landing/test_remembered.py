@@ -11,10 +11,15 @@ import pytest
 
 from lakebed.errors import BadFiles
 from lakebed.landing import RememberedTypes, ZoneRows, ZoneSpec, open_zone
+from lakebed.landing.checking.faults import describe_fault
+from lakebed.landing.checking.read_groups import ReadGroup
 from lakebed.landing.checking.remembered_types import ColumnTypes, read_as
 from lakebed.landing.checking.value_faults import advice, does_not_fit
+from lakebed.landing.formats.sniff import sniff
+from lakebed.landing.formats.sniffed import BadFile
+from lakebed.landing.source_files import SourceSpec
 from lakebed.names import ZoneName
-from lakebed.ports import Field, FileGroup, FileRows
+from lakebed.ports import LONGEST_RECORD, Field, FileGroup, FileRows
 from lakebed.testing import MemoryFiles
 from lakebed.types import ColumnType, join_types, parse_type
 
@@ -234,3 +239,28 @@ def test_a_file_that_another_table_may_take_stays_where_it_is_and_the_run_fails(
         opened({"a": "1", "b": BIG}, wanted)
     landed, _ = opened({"a": "1", "c": "x"}, wanted)
     assert [one.path[-5:] for one in landed.set_aside] == ["c.csv"]
+
+
+def test_a_json_record_of_which_only_the_beginning_is_known_is_not_called_broken() -> None:
+    member = ReadGroup("json", (), (), ())
+    record = '{"id": "x", "note": "' + "n" * 2 * LONGEST_RECORD
+    found = FileRows("a.json", 1, corrupt=1)
+    said = describe_fault(
+        member, [Field("id", "int")], found, record[:LONGEST_RECORD], spec=ZoneSpec()
+    )
+    assert "too long to say which of its values does not fit" in said
+    short = describe_fault(member, [Field("id", "int")], found, record[:400], spec=ZoneSpec())
+    assert "is not JSON" in short
+
+
+def test_advice_about_a_source_names_settings_that_a_source_has() -> None:
+    source = SourceSpec()
+    assert source.how_to_set("header", "false") == "set header: false in config.yaml"
+    assert source.how_to_set("encoding", "latin-1") == (
+        "a landing zone can read it, with encoding: latin-1 in its zone.yaml"
+    )
+    files = MemoryFiles()
+    file = files.write("in/a.csv", "id\n1,Müller\n".encode("latin-1"))
+    found = sniff(files, file, source)
+    assert isinstance(found, BadFile)
+    assert "set encoding" not in found.reason

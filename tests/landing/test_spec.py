@@ -4,6 +4,7 @@ import pytest
 
 from lakebed.errors import BadPipeline
 from lakebed.landing import ZoneSpec, parse_zone_spec
+from lakebed.quality import ColumnSpec
 
 
 def test_a_zone_without_settings_has_the_defaults() -> None:
@@ -86,3 +87,26 @@ def test_whatever_is_wrong_is_refused_at_its_line(text: str, line: int, said: st
     assert refused.value.line == line
     assert refused.value.where == f"shop/landing/orders/zone.yaml:{line}"
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("%Y-%m-%d", "is Python's spelling"),
+        ("YYYY-MM-DD", "the letter Y means nothing"),
+        ("yyyy-mm-dd", "m are minutes, and months are M"),
+        ("yyyy-MM-DD", "D is the day of a year"),
+    ],
+)
+def test_a_pattern_that_spark_would_read_otherwise_is_refused(pattern: str, said: str) -> None:
+    for setting in ("date_format", "timestamp_format"):
+        with pytest.raises(BadPipeline, match=said):
+            parse_zone_spec(f"{setting}: '{pattern}'\n", where="zone.yaml")
+    spec = parse_zone_spec("timestamp_format: \"dd.MM.yyyy 'um' HH:mm\"\n", where="zone.yaml")
+    assert spec.timestamp_format == "dd.MM.yyyy 'um' HH:mm"
+
+
+def test_a_test_of_a_column_with_nothing_below_it_is_a_test() -> None:
+    tests = ColumnSpec.model_validate({"tests": {"not_null": None, "unique": True}}).tests
+    assert tests.not_null is not None
+    assert tests.unique is not None

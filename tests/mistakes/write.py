@@ -13,12 +13,13 @@ HERE = Path(__file__).parent
 
 def main() -> None:
     (HERE / "settings.txt").write_text(generated.table())
+    (HERE / "files.txt").write_text(data.table_of_looks())
     with TemporaryDirectory() as text:
         folder = Path(text)
         (folder / ".data").mkdir()
         root = Root.parse(folder)
         session = open_session(Settings(), root, environment=os.environ, logs=folder)
-        (HERE / "files.txt").write_text(data.table(session, folder))
+        (HERE / "files_read.txt").write_text(data.table_of_reads(session, folder))
         close_session(session)
 
 

@@ -205,7 +205,7 @@ def test_a_first_file_that_cannot_be_read_is_told_with_the_way_back_and_read_onc
     assert f"The files are in shop/landing/names/_quarantine/{record.run_id}" in error["safe"]
     assert error["next"].endswith("lakebed zone retry shop.names")
     (aside,) = record.set_aside
-    assert "as latin-1 it reads 'Müller'" in aside.reason
+    assert "as latin-1 it reads '1,Müller'" in aside.reason
     assert "set encoding: latin-1 in zone.yaml" in aside.reason
     assert "1 set aside earlier" in shop.run("bronze.names")["bronze.names"].message
 

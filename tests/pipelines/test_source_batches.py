@@ -286,7 +286,7 @@ def test_the_schema_of_the_seed_makes_its_table_batch_by_batch(
         ("year=2020", 4),
     ]
     with open_lake(place) as lake:
-        name = "default.bronze.regional_income"
+        name = "lake.bronze.regional_income"
         found = lake.iceberg.load_table(tuple(name.split("."))).scan().to_arrow().to_pylist()
         assert sorted(found, key=repr) == sorted(rows, key=repr)
         assert lake.tables.describe(name).partition_by == ("year", "geo_fips")

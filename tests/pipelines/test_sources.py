@@ -151,6 +151,7 @@ def test_any_other_word_is_refused_and_nothing_crashes(word: str) -> None:
         (f"{PLAIN}layouts: [{{name: a, pattern: x}}]\n", "pattern was removed"),
         (f"{PLAIN}batch_by: [yaer]\n", "do not hold 'yaer'"),
         (f"{PLAIN}batch_by: [year]\nincremental_keys: [set]\n", "not among the batch columns"),
+        (f"{PLAIN}batch_by: [year, set]\nincremental_keys: [year]\n", "leaves out 'set'"),
         (f"{PLAIN}batch_by: [year]\ncolumns: {{year: DOUBLE}}\n", "cannot be of type double"),
         (f"{PLAIN}merge_strategy: append\n", "does not go with source"),
         (f"{PLAIN}materialized: view\n", "cannot be read by a view"),
@@ -228,6 +229,17 @@ def test_a_schema_with_a_table_that_cannot_run_creates_nothing(tmp_path: Path) -
     assert not (tmp_path / "lake").exists()
 
 
+def test_a_namespace_that_queries_could_not_name_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "econ.yaml").write_text(SEED)
+    arguments = ["init", str(tmp_path / "lake"), "--from-schema", str(tmp_path / "econ.yaml")]
+    made = CliRunner().invoke(app, [*arguments, "--namespace", "default"])
+    assert made.exit_code == 2
+    assert "SQL takes the word for its own" in " ".join(made.output.split())
+    assert not (tmp_path / "lake").exists()
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    assert (tmp_path / "lake/lake/pipelines/bronze").is_dir()
+
+
 def test_init_from_the_schema_of_the_seed(tmp_path: Path) -> None:
     schema = tmp_path / "econ.yaml"
     schema.write_text(SEED)
@@ -293,7 +305,7 @@ def test_a_plan_shows_batches_sizes_and_warnings(
     )
     assert "if a file is not as it seems: take back what was written" in shown.output
     assert "warning: batch year=2020 has 1,001 files" in shown.output
-    assert "batch_partition_columns: [year, table]" in shown.output
+    assert "No other value in the paths divides it well" in shown.output
     assert "expected: 2 data files of about" in shown.output
     assert "batch year=2020 is read in 3 parts, of 400 files each" in shown.output
     assert "year=2021 is read in" not in shown.output

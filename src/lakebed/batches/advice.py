@@ -25,6 +25,7 @@ _PACKED = 8.0  # text that gzip packs into one byte
 # Rows take no more memory if there are more of them: they are streamed, and sorted on disk.
 _OF_A_FILE = 64 * 1024
 _FEWEST_AT_ONCE = 1_000
+_FEWEST_IN_BATCH = 10
 
 
 @dataclass(frozen=True)
@@ -91,9 +92,13 @@ def batch_warnings(
 
 def _finer(batch: FoundBatch, keys: Sequence[str], distinct: Mapping[str, int]) -> str:
     """Advice on finer batches: the coarsest key that suffices, else the finest there is."""
-    several = sorted((count, name) for name, count in distinct.items() if count > 1)
+    several = sorted(
+        (count, name)
+        for name, count in distinct.items()
+        if count > 1 and _worth_a_batch(batch.files // count, batch.bytes // count)
+    )
     if not several:
-        return "No other value in the paths divides it: put one there, such as the month."
+        return "No other value in the paths divides it well: put one there, such as the month."
     enough = [
         name
         for count, name in several
@@ -101,6 +106,11 @@ def _finer(batch: FoundBatch, keys: Sequence[str], distinct: Mapping[str, int]) 
     ]
     chosen = enough[0] if enough else several[-1][1]
     return f"Consider finer batch_partition_columns: [{', '.join((*keys, chosen))}]."
+
+
+def _worth_a_batch(files: int, size: int) -> bool:
+    """Whether so much is better read by itself: a batch costs some seconds, whatever it holds."""
+    return files >= _FEWEST_IN_BATCH or size >= SMALL_FILE
 
 
 def table_warnings(shape: TableShape) -> Iterator[str]:

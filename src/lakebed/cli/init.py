@@ -43,7 +43,7 @@ def init(
     ] = None,
     namespace: Annotated[
         str, typer.Option("--namespace", metavar="NAME", help="Of the tables of --from-schema.")
-    ] = "default",
+    ] = "lake",
     set: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="A setting for lakebed.yaml; repeatable."),

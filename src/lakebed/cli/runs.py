@@ -18,7 +18,13 @@ from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.completion import known_runs, known_tables
 from lakebed.errors import UnknownName
-from lakebed.presentation.run import run_json, run_label, run_seconds, run_with_log_json
+from lakebed.presentation.run import (
+    cost_warnings,
+    run_json,
+    run_label,
+    run_seconds,
+    run_with_log_json,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -161,7 +167,8 @@ def _summary_lines(record: "RunRecord") -> "Iterator[str]":
         place = f" as {file.moved_to}" if file.moved_to else ""
         yield f"set aside {file.path}{place}: {file.reason}"
     yield from retry_advice(record)
-    yield from (f"warning: {warning}" for warning in record.warnings)
+    warnings = (*record.warnings, *cost_warnings(record))
+    yield from (f"warning: {warning}" for warning in warnings)
     for phase in record.phases:
         yield f"{phase.seconds:8.2f} s  {phase.name}"
     yield from batch_lines(record)

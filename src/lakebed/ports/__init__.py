@@ -52,6 +52,7 @@ from lakebed.ports.lake import Clock, LakePorts, LatePorts, RequireOwner
 from lakebed.ports.rows.compute import Compute, ComputeSessions
 from lakebed.ports.rows.frames import Field, Frame
 from lakebed.ports.rows.landing_reader import (
+    LONGEST_RECORD,
     FileGroup,
     FileRows,
     LandingReader,
@@ -128,6 +129,7 @@ __all__ = [
     "ADOPTED_NAMES",
     "CLOCK_TOLERANCE",
     "LEDGER_DECISION",
+    "LONGEST_RECORD",
     "MAIN",
     "NAME",
     "NAME_MAPPING",

@@ -1,5 +1,6 @@
 """Runs, builds and gate results as JSON-ready values."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from lakebed.names import id_text
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
     from lakebed.pipelines.preview.selected import GateResults
     from lakebed.ports import InputPin, RunRecord
 
+_SLOW_BATCH = 60  # seconds
+_AMPLIFIED = 3
 _LABELS = {"failed": "ERROR", "skipped": "SKIP", "running": "RUN"}
 
 
@@ -25,6 +28,24 @@ def run_label(record: "RunRecord") -> str:
         return "NOOP"
     warned = not all(verdict.passed for verdict in record.verdicts)
     return "WARN" if record.set_aside or warned else "OK"
+
+
+def cost_warnings(record: "RunRecord") -> Iterator[str]:
+    """What a run of a source cost that is more than it should."""
+    slow = [batch for batch in record.batches if batch.seconds > _SLOW_BATCH]
+    if slow:
+        slowest = max(slow, key=lambda batch: batch.seconds)
+        yield (
+            f"{len(slow)} of {len(record.batches)} batches took more than {_SLOW_BATCH} s,"
+            f" {slowest.label or 'all'} {slowest.seconds:.0f} s: finer batch_partition_columns"
+            " make a failure cost less"
+        )
+    factor = record.metrics.get("partition_alternate.storage.amplification", 0)
+    if factor > _AMPLIFIED:
+        yield (
+            f"table and layouts take {factor:g} times the bytes of the source; more than"
+            f" {_AMPLIFIED} is seldom worth it: lakebed layout ls {record.table}"
+        )
 
 
 def run_seconds(record: "RunRecord") -> float:

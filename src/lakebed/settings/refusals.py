@@ -110,6 +110,8 @@ def unknown_name(path: Sequence[str], model: type[BaseModel], elsewhere: Mapping
         return suggestion(close)
     if close := near(name, places):
         return suggestion(tuple(places[one][0] for one in close))
+    if close := near(name, elsewhere):
+        return f"{suggestion(close[:1])} It belongs into {elsewhere[close[0]]}."
     return f"Possible here: {', '.join(here)}."
 
 

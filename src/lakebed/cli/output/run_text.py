@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lakebed.cli.output.formats import format_count, plural, shorten
-from lakebed.presentation.run import run_label, run_seconds
+from lakebed.presentation.run import cost_warnings, run_label, run_seconds
 
 if TYPE_CHECKING:
     from lakebed.ports import RunRecord, Verdict
@@ -77,7 +77,8 @@ def run_problems(record: "RunRecord", *, longest: int | None = None) -> Iterator
         yield f"set aside: {file.path}: {file.reason}"
     if not error:
         yield from retry_advice(record)
-    yield from (f"warning: {warning}" for warning in record.warnings)
+    warnings = (*record.warnings, *cost_warnings(record))
+    yield from (f"warning: {warning}" for warning in warnings)
 
 
 def retry_advice(record: "RunRecord") -> Iterator[str]:

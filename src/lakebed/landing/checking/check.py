@@ -69,7 +69,7 @@ def check(
             learned = {} if spec.expected else learned_types(good, target, empty, taken)
             odd = odd_texts(good, target, rows)
             require_one_spelling(
-                reader, good, target, address=address, keys=remembered.keys, odd=odd
+                reader, good, target, spec=spec, address=address, keys=remembered.keys, odd=odd
             )
             return CheckedFiles(
                 groups=good,
@@ -227,7 +227,7 @@ class _Checking:
         """How the columns of a Parquet file differ from the zone's types; empty if they do not."""
         unfit = self.inference.taken.unfit(plain_types(member.types))
         for name, (known, _) in unfit.items():
-            what = f"its column {name} is {member.types[name]}, and the zone's is {known}"
+            what = f"its column {name} is {member.types[name]}, and {known} is expected"
             return f"{what}; to have it read otherwise, {self.spec.how_to_type(name, '…')}"
         return ""
 

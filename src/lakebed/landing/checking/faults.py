@@ -10,7 +10,7 @@ from lakebed.landing.checking.read_groups import ReadGroup
 from lakebed.landing.checking.value_faults import advice, does_not_fit, loses_digits
 from lakebed.landing.formats.csv_text import CsvDialect
 from lakebed.landing.spec import ZoneSpec
-from lakebed.ports import Field, FileRows
+from lakebed.ports import LONGEST_RECORD, Field, FileRows
 
 _LONGEST = 120
 _ROUNDED = re.compile(r"\b(decimal|double|float|timestamp)")
@@ -87,6 +87,8 @@ def _json_fault(columns: Sequence[Field], record: str, spec: ZoneSpec) -> str:
     try:
         value = json.loads(record, parse_float=Decimal)
     except (ValueError, RecursionError) as error:
+        if len(record) >= LONGEST_RECORD:
+            return "is too long to say which of its values does not fit"
         return f"is not JSON ({error})"
     if not isinstance(value, dict | list):
         return "is not an object"

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from lakebed.errors import BadFiles
 from lakebed.landing.checking.read_groups import Address, ReadGroup, columns_to_read
+from lakebed.landing.spec import ZoneSpec
 from lakebed.ports import FileRows, LandingReader
 from lakebed.types import INTEGER_BITS, ColumnType
 
@@ -31,6 +32,7 @@ def require_one_spelling(
     groups: Sequence[ReadGroup],
     target: Mapping[str, ColumnType],
     *,
+    spec: ZoneSpec,
     address: Address,
     keys: Collection[str],
     odd: Collection[str],
@@ -47,7 +49,8 @@ def require_one_spelling(
         ]
         pair = reader.two_spellings(asked, name) if asked else None
         if pair:
-            raise _refusal(name, pair, texts[0].files[0].path)
+            advice = spec.how_to_type(name, "string")
+            raise _refusal(name, pair, texts[0].files[0].path, advice)
 
 
 def respelt_keys(
@@ -60,13 +63,12 @@ def respelt_keys(
             yield name
 
 
-def _refusal(name: str, pair: tuple[str, str], where: str) -> BadFiles:
+def _refusal(name: str, pair: tuple[str, str], where: str, advice: str) -> BadFiles:
     first, second = pair
     return BadFiles(
         f"{name} is a key or partition column, and has one number in two spellings: {first!r} and"
         f" {second!r}. Rows that differ in it would become one.",
         where=where,
         safe="Nothing was published, and no file was moved.",
-        next=f"Set types: {{{name}: string}} in zone.yaml to keep them apart (for a source: under"
-        " columns in config.yaml), or correct the files.",
+        next=f"To keep them apart, {advice}; or correct the files.",
     )

@@ -109,7 +109,7 @@ def target_types(
         }
     target = {spelt: type_ or STRING for spelt, type_ in found.values()}
     for member in members:
-        _require_reconcilable(member, target)
+        _require_reconcilable(member, target, spec)
     return target
 
 
@@ -129,7 +129,9 @@ def _joined(one: ColumnType | None, other: ColumnType | None, spec: ZoneSpec) ->
     return join_types(one, other, dates_are_times=spec.timestamp_format is None)
 
 
-def _require_reconcilable(member: ReadGroup, target: Mapping[str, ColumnType]) -> None:
+def _require_reconcilable(
+    member: ReadGroup, target: Mapping[str, ColumnType], spec: ZoneSpec
+) -> None:
     for name, own in member.types.items():
         wanted = next(
             type_ for spelt, type_ in target.items() if spelt.casefold() == name.casefold()
@@ -143,7 +145,7 @@ def _require_reconcilable(member: ReadGroup, target: Mapping[str, ColumnType]) -
                 f"the column {name} is {own} in {member.files[0].path} and something else in other"
                 f" files ({wanted} in common).",
                 where=member.files[0].path,
-                next="Give the zone an expected_schema, or put the files into two zones.",
+                next=f"Keep the files apart, or {spec.how_to_type(name, str(wanted))}.",
             )
 
 

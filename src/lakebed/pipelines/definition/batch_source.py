@@ -90,6 +90,15 @@ def _require_fitting(config: PipelineConfig) -> None:
             what = f"incremental_keys names {name!r}, which is not among the batch columns."
             advice = "A batch is done as a whole, so these are among batch_partition_columns."
             raise BadSource("incremental_keys", what, advice)
+    left_out = [name for name in keys if name not in config.incremental_keys]
+    if config.incremental_keys and left_out:
+        what = (
+            f"incremental_keys leaves out {left_out[0]!r}: a batch that is done is known by all of"
+            " its batch columns, or further ones with the same values of the others would be"
+            " missed."
+        )
+        advice = f"Remove it, or write incremental_keys: [{', '.join(keys)}]."
+        raise BadSource("incremental_keys", what, advice)
 
 
 def _unknown_key(name: str, pattern: SourcePattern) -> BadSource:

@@ -191,7 +191,11 @@ class PipelineConfig(BaseModel):
         description="columns in the source's paths; each of their values is a run's unit of work",
     )
     incremental_keys: _Names = Field(
-        default=(), description="columns by which batches that are done are told; of the same"
+        default=(),
+        description=(
+            "columns by which batches that are done are known: those of batch_partition_columns,"
+            " where both are set"
+        ),
     )
     alternate_partitions: Layouts = Field(
         default=(),

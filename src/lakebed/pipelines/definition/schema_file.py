@@ -3,7 +3,7 @@
 import yaml
 
 from lakebed.errors import BadName, BadPipeline, BadText
-from lakebed.names import TableName
+from lakebed.names import TableName, require_unreserved
 from lakebed.pipelines.definition.load import read_pipeline
 from lakebed.settings import Document
 
@@ -16,6 +16,7 @@ def pipelines_of_schema(text: str, *, where: str, namespace: str) -> dict[str, b
 
     Every one is read as a pipeline first; a table that could not run raises, with its line.
     """
+    require_unreserved("namespace", namespace)
     document = Document(text, where=where, refusal=BadPipeline)
     _require_tables(document)
     found: dict[str, bytes] = {}

@@ -6,6 +6,9 @@ from typing import Protocol
 
 from lakebed.ports.rows.frames import Field, Frame
 
+# of a record that does not fit, so many characters are looked at
+LONGEST_RECORD = 16 * 1024
+
 
 @dataclass(frozen=True)
 class FileGroup:

@@ -28,14 +28,13 @@ from lakebed.engines.spark.landing.value_checks import (
     with_more_digits,
 )
 from lakebed.names import spark_identifier
-from lakebed.ports import Field, FileGroup, FileRows, UnreadableFiles
+from lakebed.ports import LONGEST_RECORD, Field, FileGroup, FileRows, UnreadableFiles
 from lakebed.settings import normalized_location
 from lakebed.tables import string_literal
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-_LONGEST_RECORD = 1 << 16  # what is cut off cannot be blamed, and seems to be missing
 _WRITTEN = ("sep", "quote", "escape", "nullValue")
 _AS_THEY_ARE = {"ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false"}
 _NONE = "_lakebed_none"  # stands for the columns of files that have none, such as []
@@ -87,7 +86,7 @@ def corrupt_records(session: "SparkSession", groups: Sequence[FileGroup]) -> dic
             *(f.col(spark_identifier(name)).isNull() for name in _parsed(group.columns))
         ).alias("parsed")
         bad = f.expr(_bad_record(group) if group.format == "csv" else CORRUPT)
-        record = f.substring(f.make_valid_utf8(bad), 1, _LONGEST_RECORD).alias("record")
+        record = f.substring(f.make_valid_utf8(bad), 1, LONGEST_RECORD).alias("record")
         broken = frame.select(_file_path(frame), record, parsed).filter("record IS NOT NULL")
         samples = broken.groupBy("path").agg(f.max("record").alias("record"), f.max("parsed"))
         found |= {
