@@ -72,6 +72,12 @@ class RunPlan(Plan[RunStep]):
     def steps(self) -> tuple[RunStep, ...]:
         return (*self.prepare, *self.batches, *self.publish, *self.after)
 
+    def _repr_html_(self) -> str:
+        """A table, for notebooks."""
+        from lakebed.pipelines.planning.plan_text import plan_html  # late: it imports plans
+
+        return plan_html(self)
+
     @property
     def files_checked(self) -> WhenChecked:
         """Whether they may be checked late: something is said for the case that one is bad."""

@@ -11,7 +11,7 @@ from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.fitting_options import require_fitting_options
 from lakebed.pipelines.loading import LoadedPipelines, load_pipelines, require_released_inputs
 from lakebed.pipelines.options import RunOptions
-from lakebed.pipelines.planning.plan import RunPlan
+from lakebed.pipelines.planning.plan_text import Plans
 from lakebed.pipelines.preview.lookahead import Lookahead
 from lakebed.pipelines.preview.preview import Preview, preview, run_gates
 from lakebed.pipelines.services import RunServices
@@ -42,7 +42,7 @@ OnGateResults = Callable[
 ]  # the results of one pipeline, and how many pipelines there are
 
 
-def plan_selected(options: RunOptions, services: RunServices) -> tuple[RunPlan, ...]:
+def plan_selected(options: RunOptions, services: RunServices) -> Plans:
     """What runs would do now; raises if one of them could not run.
 
     Changes nothing, starts no JVM.
@@ -54,7 +54,7 @@ def plan_selected(options: RunOptions, services: RunServices) -> tuple[RunPlan, 
     require_fitting_options([loaded.specs[table] for table in tables], request)
     alone = not request.together or len(tables) == 1
     ahead = Lookahead.of(loaded.specs, services, options, alone=alone)
-    return tuple(map(ahead.plan, tables))
+    return Plans(map(ahead.plan, tables))
 
 
 def compile_selected(options: RunOptions, services: RunServices) -> tuple[CompiledSql, ...]:
