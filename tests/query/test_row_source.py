@@ -4,6 +4,7 @@ are read.
 
 import gc
 from collections.abc import Iterator
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
