@@ -160,7 +160,7 @@ def test_a_plan_warns_where_every_run_would_add_the_rows_of_another_table_again(
 ) -> None:
     spec = pipeline(f"merge_strategy: {strategy}\n", source)
     waiting: dict[ZoneKey, ZonePin] = {(ZONE, None): ZonePin(FILES, 1)} if spec.zones else {}
-    told = plan_run(spec, Pins("r", {}, waiting), THERE).warnings
+    told = plan_run(spec, Pins("r", {}, waiting), THERE).advice
     assert [one.split(",")[0] for one in told] == [
         "every run adds all rows of shop.bronze.items again"
     ] * warned
@@ -169,8 +169,8 @@ def test_a_plan_warns_where_every_run_would_add_the_rows_of_another_table_again(
 def test_a_plan_warns_of_layouts_that_cannot_be_built() -> None:
     never = "layouts: [{name: never, partition_by: ['day(at)', 'month(at)']}]\n"
     spec = pipeline(never, "SELECT 1")
-    assert "the layout never cannot" in plan_run(spec, Pins("r", {}, {}), THERE).warnings[0]
-    assert plan_run(spec, Pins("r", {}, {}), TargetTable(TABLE)).warnings
+    assert "the layout never cannot" in plan_run(spec, Pins("r", {}, {}), THERE).advice[0]
+    assert plan_run(spec, Pins("r", {}, {}), TargetTable(TABLE)).advice
 
 
 def test_a_notebook_shows_plans_as_tables() -> None:

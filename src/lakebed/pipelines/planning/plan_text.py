@@ -67,7 +67,7 @@ def plan_html(plan: RunPlan) -> str:
     steps = (*plan.prepare, *plan.publish, *plan.after)
     title = ": ".join(filter(None, (str(plan.table), plan_strategy(plan), plan.reason)))
     rows = (
-        *(("warning", warning) for warning in plan.warnings),
+        *(("warning", warning) for warning in (*plan.warnings, *plan.advice)),
         *(("batch", line) for line in batch_lines(plan.batches)),
         *((number, step_text(step)) for number, step in enumerate(steps, start=1)),
     )
