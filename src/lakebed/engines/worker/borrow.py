@@ -45,11 +45,8 @@ class WorkerSpark:
         if not SUPPORTED:
             raise WorkerUnavailable("this system has none")
         digest = worker_digest(self._root, self._settings, self._environment)
-        alike = worker_digest(self._root, self._settings, self._environment, anywhere=True)
         place = WorkerPlace(private_folder(self._environment), digest)
-        if not place.socket.exists():
-            self._report_another(alike)
-        about = {**self._about, "alike": alike, "folder": str(Path.cwd())}
+        about = self._about if place.socket.exists() else self._about_another()
         environment = without_secrets(self._environment)
         connection = send_or_start({"kind": "spark"}, place, about, environment)
         try:
@@ -67,7 +64,13 @@ class WorkerSpark:
         told = answer[0]
         return LentSpark(told["port"], told["secret"], told["name"], told["log"], connection)
 
-    def _report_another(self, alike: str) -> None:
+    def _about_another(self) -> Mapping[str, Any]:
+        """What another worker is started with."""
+        alike = worker_digest(self._root, self._settings, self._environment, anywhere=True)
+        self._report_cost(alike)
+        return {**self._about, "alike": alike, "folder": str(Path.cwd())}
+
+    def _report_cost(self, alike: str) -> None:
         """Say what it costs that a worker which differs in its folder alone cannot be used."""
         for other in known_places(self._environment):
             told = other.described()
