@@ -102,6 +102,7 @@ def test_a_notebook_shows_the_first_rows_of_a_lazy_table(lake: Lake) -> None:
     assert repr(table) == f"LazyTable('shop.silver.words', snapshot={table.snapshot})"
     page = table._repr_html_()
     assert "string" in page
+    assert "<small>bigint</small>" in lake.table("words")._repr_html_()
     assert page.count("<td>") == len(ROWS)
     assert "&lt;b&gt;" in page
     assert "<b>" not in page

@@ -17,6 +17,7 @@ from lakebed.query.planning.plan import PlannedTable, ReadTarget
 from lakebed.query.results.row_source import PREVIEW, RowSource
 from lakebed.requests import Engine
 from lakebed.tables import SnapshotGuard, SnapshotRead
+from lakebed.types import read_iceberg_type
 
 if TYPE_CHECKING:
     import polars as pl
@@ -79,9 +80,9 @@ class LazyTable(RowSource):
 
     @property
     def column_types(self) -> tuple[tuple[str, str], ...]:
-        """Name and Iceberg type of each column."""
+        """Name and type of each column, as pipelines write it."""
         types = {column.name: column.type for column in self._selection.pinned.columns}
-        return tuple((name, types[name]) for name in self.columns)
+        return tuple((name, str(read_iceberg_type(types[name]))) for name in self.columns)
 
     @property
     def schema(self) -> "pa.Schema":
