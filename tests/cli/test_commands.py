@@ -134,13 +134,13 @@ def test_quiet_prints_nothing(lake: Path) -> None:
 
 def test_describe_shows_columns_and_refs(lake: Path) -> None:
     shown = lakebed("table", "describe", "orders", "--lake", str(lake)).stdout
-    for word in ("ecommerce.silver.orders", "long", "main", "run_1", "rows 3"):
+    for word in ("ecommerce.silver.orders", "bigint", "main", "run_1", "rows 3"):
         assert word in shown
     facts = json.loads(
         lakebed("table", "describe", "silver.orders", "--json", "--lake", str(lake)).stdout
     )
     assert facts["columns"] == [
-        {"name": "id", "type": "long", "required": False, "doc": "", "id": 1, "default": None}
+        {"name": "id", "type": "bigint", "required": False, "doc": "", "id": 1, "default": None}
     ]
 
 

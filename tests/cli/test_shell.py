@@ -115,7 +115,7 @@ def test_commands_tell_tables_columns_and_help(
     )
     shown = capsys.readouterr()
     assert "shop.silver.orders" in shown.out
-    assert re.search(r"^id +long", shown.out, re.MULTILINE)
+    assert re.search(r"^id +bigint", shown.out, re.MULTILINE)
     assert ".timer" in shown.out
     assert "there is no command '.nope'" in shown.err
     assert "there is no mode 'xml'" in shown.err

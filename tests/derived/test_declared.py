@@ -105,12 +105,12 @@ def test_a_layout_that_cannot_be_made_does_not_fail_the_run(income: SourceLake) 
     income.configure(CONFIG + BY_FIPS + wrong)
     income.put_values("CA1_2021_COUNTY", 1)
     (plan,) = income.lake.plan(NAME)
-    assert [warning.split()[:3] for warning in plan.warnings] == [
+    assert [line.split()[:3] for line in plan.advice] == [
         ["the", "layout", "bad"],
         ["the", "layout", "typed"],
     ]
     lines = {line.name: line for line in income.lake.layouts.list(NAME)}
-    assert lines["bad"].why == plan.warnings[0]
+    assert lines["bad"].why == plan.advice[0]
     record = income.run_source()
     assert record.state == "success"
     assert (

@@ -19,7 +19,7 @@ from lakebed.pipelines.planning.compile import TemplateContext
 from lakebed.pipelines.planning.otherwise import conditional_steps
 from lakebed.pipelines.planning.pins import Pins, TargetTable, Undone, ZoneKey, ZonePin
 from lakebed.pipelines.planning.plan import RunPlan, plan_run
-from lakebed.pipelines.planning.plan_text import condition_text, step_text
+from lakebed.pipelines.planning.plan_text import Plans, condition_text, step_text
 from lakebed.pipelines.planning.sources.look import SourceLook
 from lakebed.pipelines.planning.steps import (
     ArchiveFiles,
@@ -160,7 +160,7 @@ def test_a_plan_warns_where_every_run_would_add_the_rows_of_another_table_again(
 ) -> None:
     spec = pipeline(f"merge_strategy: {strategy}\n", source)
     waiting: dict[ZoneKey, ZonePin] = {(ZONE, None): ZonePin(FILES, 1)} if spec.zones else {}
-    told = plan_run(spec, Pins("r", {}, waiting), THERE).warnings
+    told = plan_run(spec, Pins("r", {}, waiting), THERE).advice
     assert [one.split(",")[0] for one in told] == [
         "every run adds all rows of shop.bronze.items again"
     ] * warned
@@ -169,5 +169,13 @@ def test_a_plan_warns_where_every_run_would_add_the_rows_of_another_table_again(
 def test_a_plan_warns_of_layouts_that_cannot_be_built() -> None:
     never = "layouts: [{name: never, partition_by: ['day(at)', 'month(at)']}]\n"
     spec = pipeline(never, "SELECT 1")
-    assert "the layout never cannot" in plan_run(spec, Pins("r", {}, {}), THERE).warnings[0]
-    assert plan_run(spec, Pins("r", {}, {}), TargetTable(TABLE)).warnings
+    assert "the layout never cannot" in plan_run(spec, Pins("r", {}, {}), THERE).advice[0]
+    assert plan_run(spec, Pins("r", {}, {}), TargetTable(TABLE)).advice
+
+
+def test_a_notebook_shows_plans_as_tables() -> None:
+    plan = plan_run(pipeline(source="SELECT 1 AS a"), Pins("r", {}, {}), THERE)
+    page = Plans([plan, plan])._repr_html_()
+    assert page == plan._repr_html_() * 2
+    assert page.count("<table>") == 2
+    assert f"<td>1</td><td>{step_text(plan.steps[0])}</td>" in page

@@ -4,6 +4,7 @@ are read.
 
 import gc
 from collections.abc import Iterator
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -96,11 +97,20 @@ def test_a_notebook_shows_columns_and_escaped_rows_and_leaves_the_result_unread(
     assert "&lt;b&gt;" not in lake.query("FROM words ORDER BY id DESC", limit=1)._repr_html_()
 
 
-def test_a_notebook_shows_the_columns_of_a_lazy_table_without_reading_it(lake: Lake) -> None:
+def test_a_notebook_shows_the_first_rows_of_a_lazy_table(lake: Lake) -> None:
     table = lake.table("words", columns=["word"])
     assert repr(table) == f"LazyTable('shop.silver.words', snapshot={table.snapshot})"
-    assert "string" in table._repr_html_()
-    assert "<td>" not in table._repr_html_()
+    page = table._repr_html_()
+    assert "string" in page
+    assert "<small>bigint</small>" in lake.table("words")._repr_html_()
+    assert page.count("<td>") == len(ROWS)
+    assert "&lt;b&gt;" in page
+    assert "<b>" not in page
+
+
+def test_a_notebook_shows_the_history_of_a_table(lake: Lake) -> None:
+    history: Any = lake.tables.history("words")
+    assert f"<td>{history[0].snapshot.id}</td>" in history._repr_html_()
 
 
 def test_a_lazy_polars_frame_filters_while_it_reads(lake: Lake) -> None:

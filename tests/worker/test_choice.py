@@ -28,7 +28,9 @@ def test_another_python_lake_setting_or_variable_means_another_worker(
         worker_digest("file:///a", b"x", base | {"JAVA_HOME": "/java"}),
         worker_digest("file:///a", b"x", base | {"LAKEBED_SPARK_MEMORY": "2g"}),
     ]
+    anywhere = worker_digest("file:///a", b"x", base, anywhere=True)
     monkeypatch.chdir(tmp_path)
+    assert worker_digest("file:///a", b"x", base, anywhere=True) == anywhere
     others.append(worker_digest("file:///a", b"x", base))
     assert len({same, *others}) == 1 + len(others)
 

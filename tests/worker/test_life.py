@@ -11,11 +11,15 @@ import pytest
 
 from lakebed.app.spark.workers import Workers
 from lakebed.engines.worker import connect as connecting
+from lakebed.engines.worker.borrow import WorkerSpark
 from lakebed.engines.worker.connect import accepted, ask, connect, connect_or_start, send_or_start
 from lakebed.engines.worker.messages import receive, send
 from lakebed.engines.worker.places import WorkerPlace, known_places
+from lakebed.errors import LakebedError
+from lakebed.worker.keep import wait_for_core
 from lakebed.worker.lifetime import Lifetime
 from lakebed.worker.memory import _of_group
+from tests.support.terminals import PATIENCE
 from tests.worker.conftest import ABOUT, started, wait_for_end
 
 
@@ -183,3 +187,47 @@ def test_a_container_has_a_limit_of_its_own(tmp_path: Path) -> None:
     assert _of_group(tmp_path) == []
     (tmp_path / "memory.max").write_text("1000\n")
     assert _of_group(tmp_path) == [(500, 1000)]
+
+
+def test_a_second_worker_because_of_the_folder_says_what_it_costs(
+    runtime: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment = {**os.environ, "XDG_RUNTIME_DIR": str(runtime)}
+    reported: list[str] = []
+
+    def borrow(folder: str) -> str:
+        """What is reported of a worker that is started; the request starts no Spark."""
+        (tmp_path / folder).mkdir(exist_ok=True)
+        monkeypatch.chdir(tmp_path / folder)
+        reported.clear()
+        spark = WorkerSpark(
+            "file:///lake", b"", environment=environment, about=ABOUT, report=reported.append
+        )
+        assert spark.borrow({}) is None
+        return reported[0]
+
+    try:
+        assert borrow("one").startswith("No worker")
+        assert f"started in {tmp_path / 'one'}," in borrow("two")
+        assert borrow("one").startswith("No worker")
+    finally:
+        Workers(environment).stop()
+
+
+class _Lender:
+    """A Spark whose cores are taken when it is looked at for the first times."""
+
+    def __init__(self, busy: int) -> None:
+        self._busy = busy
+
+    @property
+    def is_busy(self) -> bool:
+        self._busy -= 1
+        return self._busy >= 0
+
+
+def test_a_command_waits_for_a_free_core_as_long_as_it_is_told() -> None:
+    wait_for_core(_Lender(busy=0), 0)
+    wait_for_core(_Lender(busy=3), PATIENCE)
+    with pytest.raises(LakebedError, match="busy with another command"):
+        wait_for_core(_Lender(busy=3), 0)

@@ -140,7 +140,7 @@ def _plan_lines(screen: Screen, plan: "RunPlan") -> "Iterator[str]":
     )
     from lakebed.pipelines.planning.sources.plan import source_lines
 
-    yield from (f"warning: {warning}" for warning in plan.warnings)
+    yield from (f"warning: {warning}" for warning in (*plan.warnings, *plan.advice))
     yield from batch_lines(plan.batches)
     yield from each_lines(plan)
     steps = (*plan.prepare, *plan.publish, *plan.after)

@@ -30,6 +30,7 @@ def plan_json(plan: "RunPlan") -> dict[str, Any]:
         "strategy": plan_strategy(plan),
         "reason": plan.reason,
         "warnings": list(plan.warnings),
+        "advice": list(plan.advice),
         "inputs": [pin_json(pin) for pin in plan_inputs(plan)],
         "files": files,
         **({"backfill": json_ready(plan.backfill)} if plan.backfill else {}),

@@ -1,17 +1,28 @@
 """Tables and views as JSON-ready values."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from lakebed.names import id_text
-from lakebed.presentation.values import json_ready
+from lakebed.presentation.values import fields_of, json_ready
+from lakebed.types import read_iceberg_type
 
 if TYPE_CHECKING:
     from lakebed.names import ForeignName, TableName
-    from lakebed.ports import DroppedTable, RunRecord, Snapshot, TableMetadata, ViewMetadata
+    from lakebed.ports import Column, DroppedTable, RunRecord, Snapshot, TableMetadata, ViewMetadata
     from lakebed.tables import HistoryEntry, Rollback, TableDiff
     from lakebed.tables.adopting.look import Adoption
     from lakebed.tables.migration.steps import MigrationPlan, MigrationResult, UndoneMigration
+
+
+def column_type(type_: str) -> str:
+    """A type of Iceberg's metadata as pipelines and zones write it: `bigint`, not `long`."""
+    return str(read_iceberg_type(type_))
+
+
+def _columns_json(columns: "Sequence[Column]") -> list[dict[str, Any]]:
+    return [fields_of(column, type=column_type(column.type)) for column in columns]
 
 
 def table_json(name: "TableName | ForeignName", metadata: "TableMetadata") -> dict[str, Any]:
@@ -29,7 +40,7 @@ def table_json(name: "TableName | ForeignName", metadata: "TableMetadata") -> di
         **size_json(metadata),
         "partition_by": json_ready(metadata.partition_by),
         "sort_by": json_ready(metadata.sort_by),
-        "columns": json_ready(metadata.columns),
+        "columns": _columns_json(metadata.columns),
         "refs": refs,
         "properties": json_ready(metadata.properties),
     }
@@ -53,7 +64,7 @@ def view_json(name: "TableName | ForeignName", view: "ViewMetadata") -> dict[str
         "view": str(name),
         "location": view.location,
         "updated_at": view.updated_at,
-        "columns": view.columns,
+        "columns": _columns_json(view.columns),
         "dialect": view.dialect,
         "sql": view.sql,
         "properties": view.properties,

@@ -17,6 +17,15 @@ class WorkerSettings(BaseModel):
     idle_minutes: float = Field(
         default=10.0, gt=0, description="a worker ends after this long without a command"
     )
+    wait: float | None = Field(
+        default=None,
+        ge=0,
+        le=120,
+        description=(
+            "seconds to wait for a free core of the worker's Spark before a command starts its own;"
+            " unset: as long as that Spark took to start"
+        ),
+    )
 
 
 def wants_worker(

@@ -10,7 +10,7 @@ from typing import Any
 from lakebed.engines.worker.messages import receive, send
 from lakebed.errors import LakebedError
 
-_MOMENT = 2.0  # seconds
+_LOOK = 0.05  # seconds between looks at the cores
 
 
 def keep(worker: socket.socket) -> None:
@@ -30,6 +30,7 @@ class _Keeper:
     def __init__(self, worker: socket.socket) -> None:
         self._worker = worker
         self._lender: Any = None
+        self._start_seconds = 0.0  # that its Spark took to start
         self._borrowers = 0
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
@@ -51,6 +52,8 @@ class _Keeper:
         try:
             with self._lock:
                 lender = self._lender_for(told[0])
+            wait = told[0].get("wait")
+            wait_for_core(lender, self._start_seconds if wait is None else wait)
             lent = lender.lend(f"lakebed-{os.getpid()}-{next(self._numbers)}")
         except Exception as error:
             why = error.what if isinstance(error, LakebedError) else repr(error)
@@ -70,14 +73,15 @@ class _Keeper:
         request = read_request(told)
         lender = self._lender
         if lender and lender.works and lender.request.fits(request):
-            _require_free_cores(lender)
             return lender
         if lender and lender.works and self._borrowers > 1:
             raise LakebedError("its Spark was started with other settings, and is in use")
         if lender:
             self._lender = None
             lender.stop()
+        began = time.monotonic()
         self._lender = SparkLender(request)
+        self._start_seconds = time.monotonic() - began
         self._tell({"log": self._lender.log})
         return self._lender
 
@@ -103,10 +107,14 @@ class _Keeper:
             self._lender.stop()
 
 
-def _require_free_cores(lender: Any) -> None:
-    """Wait a moment for a free core; what takes longer is a long run of another terminal."""
-    deadline = time.monotonic() + _MOMENT
+def wait_for_core(lender: Any, seconds: float) -> None:
+    """Wait for a free core; `LakebedError` if none has become free: then it is a long run of
+    another terminal.
+    """
+    deadline = time.monotonic() + seconds
     while lender.is_busy:
         if time.monotonic() > deadline:
-            raise LakebedError("its Spark is busy with another command")
-        time.sleep(0.05)
+            raise LakebedError(
+                f"its Spark is busy with another command, and was for {seconds:.0f} s"
+            )
+        time.sleep(_LOOK)

@@ -29,7 +29,14 @@ def warm_spark(
         "idle_seconds": settings.worker.idle_minutes * 60,
         "enabled": settings.worker.enabled,
     }
-    return WorkerSpark(root.url, text.encode(), environment=environment, about=about, report=report)
+    return WorkerSpark(
+        root.url,
+        text.encode(),
+        environment=environment,
+        about=about,
+        report=report,
+        wait=settings.worker.wait,
+    )
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import Styled
 from lakebed.cli.sql.statements import DOT_COMMANDS, MODES, split_statements
 from lakebed.errors import LakebedError, UnknownName, UsageError
+from lakebed.presentation.table import column_type
 
 if TYPE_CHECKING:
     from lakebed.app import Lake
@@ -92,7 +93,7 @@ class Shell:
         columns = self.lake.tables.columns(name)
         self.screen.table(
             ["column", "type", "needed"],
-            [[one.name, one.type, "yes" if one.required else ""] for one in columns],
+            [[one.name, column_type(one.type), "yes" if one.required else ""] for one in columns],
         )
 
     def _at(self, point: str) -> None:

@@ -9,7 +9,7 @@ from lakebed.cli.output.screen import Screen
 from lakebed.cli.output.style import bold
 from lakebed.cli.parsing.command import command
 from lakebed.cli.parsing.options import TableArgument
-from lakebed.presentation.table import table_json, view_json
+from lakebed.presentation.table import column_type, table_json, view_json
 from lakebed.sizes import format_size
 
 if TYPE_CHECKING:
@@ -52,7 +52,12 @@ def describe(screen: Screen, name: TableArgument) -> None:
             if parts:
                 screen.say(f"  {label} {', '.join(parts)}")
         columns = [
-            (column.name, column.type, "required" if column.required else "", column.doc)
+            (
+                column.name,
+                column_type(column.type),
+                "required" if column.required else "",
+                column.doc,
+            )
             for column in metadata.columns
         ]
         screen.table(("column", "type", "", "description"), columns)
@@ -69,7 +74,7 @@ def _view(screen: Screen, name: "TableName", view: "ViewMetadata") -> None:
         screen.say(f"  updated {format_time(view.updated_at)} UTC · {view.location}")
         screen.table(
             ("column", "type", "description"),
-            [(column.name, column.type, column.doc) for column in view.columns],
+            [(column.name, column_type(column.type), column.doc) for column in view.columns],
         )
         screen.say(view.sql)
 

@@ -1,12 +1,13 @@
 """Borrowing the Spark of a worker: the port `WarmSpark`."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
-from lakebed.engines.worker.connect import SUPPORTED, send_or_start
+from lakebed.engines.worker.connect import SUPPORTED, ask, send_or_start
 from lakebed.engines.worker.digest import lasting, worker_digest
 from lakebed.engines.worker.messages import receive, send
-from lakebed.engines.worker.places import WorkerPlace, private_folder
+from lakebed.engines.worker.places import WorkerPlace, known_places, private_folder
 from lakebed.errors import WorkerUnavailable
 from lakebed.ports import LentSpark
 from lakebed.settings import without_secrets
@@ -27,9 +28,10 @@ class WorkerSpark:
         environment: Mapping[str, str],
         about: Mapping[str, Any],
         report: Callable[[str], None],
+        wait: float | None = None,
     ) -> None:
         self._root, self._settings, self._environment = root, settings, environment
-        self._about, self._report = about, report
+        self._about, self._report, self._wait = about, report, wait
 
     def borrow(self, request: Mapping[str, Any]) -> LentSpark | None:
         try:
@@ -44,10 +46,12 @@ class WorkerSpark:
             raise WorkerUnavailable("this system has none")
         digest = worker_digest(self._root, self._settings, self._environment)
         place = WorkerPlace(private_folder(self._environment), digest)
+        about = self._about if place.socket.exists() else self._about_another()
         environment = without_secrets(self._environment)
-        connection = send_or_start({"kind": "spark"}, place, self._about, environment)
+        connection = send_or_start({"kind": "spark"}, place, about, environment)
         try:
-            send(connection, {**request, "environment": lasting(self._environment)})
+            lasting_variables = lasting(self._environment)
+            send(connection, {**request, "wait": self._wait, "environment": lasting_variables})
             connection.settimeout(_LONGEST_START)
             answer = receive(connection)
             if answer is None:
@@ -59,3 +63,21 @@ class WorkerSpark:
             raise
         told = answer[0]
         return LentSpark(told["port"], told["secret"], told["name"], told["log"], connection)
+
+    def _about_another(self) -> Mapping[str, Any]:
+        """What another worker is started with."""
+        alike = worker_digest(self._root, self._settings, self._environment, anywhere=True)
+        self._report_cost(alike)
+        return {**self._about, "alike": alike, "folder": str(Path.cwd())}
+
+    def _report_cost(self, alike: str) -> None:
+        """Say what it costs that a worker which differs in its folder alone cannot be used."""
+        for other in known_places(self._environment):
+            told = other.described()
+            if told.get("alike") == alike and ask(other, "status"):
+                self._report(
+                    "Another Spark starts, with memory of its own: the one that runs was started in"
+                    f" {told['folder']}, and Java cannot change its folder. Commands that are"
+                    " called there share it."
+                )
+                return

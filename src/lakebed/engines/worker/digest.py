@@ -26,9 +26,14 @@ _BY_PYSPARK = {"SPARK_AUTH_SOCKET_TIMEOUT", "SPARK_BUFFER_SIZE"}
 _LIMITS = ("AS", "CORE", "CPU", "DATA", "FSIZE", "NOFILE", "NPROC", "STACK")
 
 
-def worker_digest(root: str, settings: bytes, environment: Mapping[str, str]) -> str:
-    """The name of the worker for this lake, its settings, this Python and this surrounding."""
+def worker_digest(
+    root: str, settings: bytes, environment: Mapping[str, str], *, anywhere: bool = False
+) -> str:
+    """The name of the worker for this lake, its settings, this Python and this surrounding; of
+    `anywhere`, workers that differ in their folder alone have the same.
+    """
     parts = [_FORMAT, str(os.geteuid()), root, settings.hex(), installation(), *_surroundings()]
+    parts += () if anywhere else _folder()
     parts += [f"{name}={value}" for name, value in sorted(lasting(environment).items())]
     return _digest(parts)
 
@@ -66,12 +71,17 @@ def _python() -> Iterator[str]:
 
 
 def _surroundings() -> Iterator[str]:
-    """The current folder, which Java cannot change, and limits, which are inherited."""
-    here = Path().stat()
-    yield from (str(Path.cwd()), f"{here.st_dev}:{here.st_ino}", str(os.nice(0)))
+    """What is inherited: priority, cores and limits."""
+    yield str(os.nice(0))
     yield str(sorted(os.sched_getaffinity(0)))
     for limit in _LIMITS:
         yield str(resource.getrlimit(getattr(resource, f"RLIMIT_{limit}")))
+
+
+def _folder() -> Iterator[str]:
+    """The current folder, which Java cannot change."""
+    here = Path().stat()
+    yield from (str(Path.cwd()), f"{here.st_dev}:{here.st_ino}")
 
 
 def _lakebed() -> Iterator[str]:

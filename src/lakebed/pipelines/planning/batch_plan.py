@@ -12,7 +12,7 @@ from lakebed.pipelines.planning.pins import Pins, TargetTable, Undone
 from lakebed.pipelines.planning.plan import (
     RunPlan,
     layout_steps,
-    layout_warnings,
+    plan_advice,
     plan_run,
     undone_layout_steps,
 )
@@ -50,7 +50,7 @@ def plan_batches(
         each=tuple(_steps_of_each(spec, target, look, run_id)),
         after=(*layout_steps(spec, target, rows=layouts), TakeCare(spec.table)),
         otherwise=tuple(conditional_steps_of_batches(spec)),
-        warnings=layout_warnings(spec, target),
+        advice=plan_advice(spec, target),
     )
 
 

@@ -14,7 +14,7 @@ from lakebed.pipelines.definition.spec import PipelineSpec, declared_layouts
 from lakebed.pipelines.planning.backfills.plan import BackfillPlan
 from lakebed.pipelines.planning.hidden_tables import hidden_table, replay_table, staged_table
 from lakebed.pipelines.planning.pins import Pins, TargetTable, Undone
-from lakebed.pipelines.planning.run_decision import decide_run, run_warnings
+from lakebed.pipelines.planning.run_decision import adding_again, decide_run, run_warnings
 from lakebed.pipelines.planning.sources.plan import SourcePlan
 from lakebed.pipelines.planning.steps import (
     ArchiveFiles,
@@ -68,10 +68,17 @@ class RunPlan(Plan[RunStep]):
     backfill: BackfillPlan | None = None  # of a range
     source: SourcePlan | None = None  # of a pipeline that reads files by a pattern
     warnings: tuple[str, ...] = ()  # the run's record has them, too
+    advice: tuple[str, ...] = ()  # what is to be corrected in the pipeline; only plans say it
 
     @property
     def steps(self) -> tuple[RunStep, ...]:
         return (*self.prepare, *self.batches, *self.publish, *self.after)
+
+    def _repr_html_(self) -> str:
+        """A table, for notebooks."""
+        from lakebed.pipelines.planning.plan_text import plan_html  # late: it imports plans
+
+        return plan_html(self)
 
     @property
     def files_checked(self) -> WhenChecked:
@@ -111,12 +118,15 @@ def plan_run(
     # those of a table that is published batch by batch come after the last one
     after = () if pins.replaced else layout_steps(spec, target, rows=layouts)
     plan = _plan_table(spec, pins, target, staged=staged, reason=decision.reason, layouts=after)
-    return replace(plan, warnings=(*run_warnings(spec, pins), *layout_warnings(spec, target)))
+    return replace(plan, warnings=run_warnings(spec, pins), advice=plan_advice(spec, target))
 
 
-def layout_warnings(spec: PipelineSpec, target: TargetTable) -> tuple[str, ...]:
-    """Layouts that the pipeline declares and no run can build."""
-    return tuple(impossible_layouts(declared_layouts(spec), spec.table, target.metadata))
+def plan_advice(spec: PipelineSpec, target: TargetTable) -> tuple[str, ...]:
+    """What is to be corrected in a pipeline: rows that are added again, and layouts that no run
+    can build.
+    """
+    impossible = impossible_layouts(declared_layouts(spec), spec.table, target.metadata)
+    return (*adding_again(spec), *impossible)
 
 
 def layout_steps(

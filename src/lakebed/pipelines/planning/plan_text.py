@@ -5,6 +5,7 @@ from typing import assert_never
 
 from lakebed.batches.changes import DueBatch
 from lakebed.names import short_id
+from lakebed.notebook import html_table
 from lakebed.pipelines.planning.pins import Batch
 from lakebed.pipelines.planning.plan import RunPlan
 from lakebed.pipelines.planning.steps import (
@@ -49,6 +50,28 @@ _POLICIES = {
     "append": "add new columns",
     "sync": "make the table's columns those of the result",
 }
+
+
+class Plans(tuple[RunPlan, ...]):
+    """The plans of several runs, in their order."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        """Tables, for notebooks."""
+        return "".join(map(plan_html, self))
+
+
+def plan_html(plan: RunPlan) -> str:
+    """A plan as a table for notebooks, a row a step."""
+    steps = (*plan.prepare, *plan.publish, *plan.after)
+    title = ": ".join(filter(None, (str(plan.table), plan_strategy(plan), plan.reason)))
+    rows = (
+        *(("warning", warning) for warning in (*plan.warnings, *plan.advice)),
+        *(("batch", line) for line in batch_lines(plan.batches)),
+        *((number, step_text(step)) for number, step in enumerate(steps, start=1)),
+    )
+    return html_table(title, (("step", ""), ("what it does", "")), rows)
 
 
 def plan_strategy(plan: RunPlan) -> str:

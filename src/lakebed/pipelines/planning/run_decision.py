@@ -58,10 +58,10 @@ def _new_files(pins: Pins) -> str:
 
 
 def run_warnings(spec: PipelineSpec, pins: Pins) -> tuple[str, ...]:
-    """What to look at although the run may succeed: rows that are added again, rows that stay
-    although their file was replaced, and rows that go because their file has gone.
+    """What to look at although the run may succeed: rows that stay although their file was
+    replaced, and rows that go because their file has gone.
     """
-    warnings: list[str] = [_added_again(spec)] if _adds_again(spec, pins) else []
+    warnings: list[str] = []
     for (zone, _), pin in pins.landing.items():
         if spec.strategy.adds_replaced_files and pin.replaced_rule == "append_and_warn":
             warnings += (_replaced_warning(path, zone) for path in pin.replaced)
@@ -70,22 +70,17 @@ def run_warnings(spec: PipelineSpec, pins: Pins) -> tuple[str, ...]:
     return (*warnings[:_SHOWN], *([more] if len(warnings) > _SHOWN else []))
 
 
-def _adds_again(spec: PipelineSpec, pins: Pins) -> bool:
-    """Whether every run adds all rows of other tables. One that stamps its rows means that; of a
-    zone each run reads new files only.
+def adding_again(spec: PipelineSpec) -> tuple[str, ...]:
+    """What to say where every run adds all rows of other tables. One that stamps its rows means
+    that; of a zone each run reads new files only.
     """
-    means_it = "run_started_at" in spec.names
-    others = spec.refs and not spec.zones
-    return bool(others and spec.strategy.only_adds and not spec.reads_itself) and not (
-        means_it or pins.replaced
-    )
-
-
-def _added_again(spec: PipelineSpec) -> str:
+    means_it = "run_started_at" in spec.names or spec.reads_itself
+    if not spec.strategy.only_adds or not spec.refs or spec.zones or means_it:
+        return ()
     tables = ", ".join(sorted({str(ref.table) for ref in spec.refs}))
     return (
         f"every run adds all rows of {tables} again, since {spec.file} does not look at what it has"
-        " added: read only newer ones by watermark, or choose another merge_strategy"
+        " added: read only newer ones by watermark, or choose another merge_strategy",
     )
 
 

@@ -13,7 +13,7 @@ from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.pipelines.fitting_options import require_fitting_options
 from lakebed.pipelines.loading import LoadedPipelines, load_pipelines, require_available_inputs
 from lakebed.pipelines.options import RunOptions
-from lakebed.pipelines.planning.plan import RunPlan
+from lakebed.pipelines.planning.plan_text import Plans
 from lakebed.pipelines.preview.lookahead import Lookahead
 from lakebed.pipelines.preview.preview import Preview, preview, run_gates
 from lakebed.pipelines.services import RunServices
@@ -45,7 +45,7 @@ OnGateResults = Callable[
 ]  # the results of one pipeline, and how many pipelines there are
 
 
-def plan_selected(options: RunOptions, services: RunServices) -> tuple[RunPlan, ...]:
+def plan_selected(options: RunOptions, services: RunServices) -> Plans:
     """What runs would do now; raises if one of them could not run.
 
     Changes nothing, starts no JVM.
@@ -61,7 +61,7 @@ def plan_selected(options: RunOptions, services: RunServices) -> tuple[RunPlan, 
     plans = _of_each(tables, ahead.plan, faults)
     for table in tables:
         ahead.check_later_gates(table)
-    return plans
+    return Plans(plans)
 
 
 def _look(

@@ -14,9 +14,10 @@ from lakebed.query.layouts.wish import LayoutWish
 from lakebed.query.lazy.selection import TableSelection
 from lakebed.query.planning.layout_plan import LayoutPlanning
 from lakebed.query.planning.plan import PlannedTable, ReadTarget
-from lakebed.query.results.row_source import RowSource
+from lakebed.query.results.row_source import PREVIEW, RowSource
 from lakebed.requests import Engine
 from lakebed.tables import SnapshotGuard, SnapshotRead
+from lakebed.types import read_iceberg_type
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,9 +82,9 @@ class LazyTable(RowSource):
 
     @property
     def column_types(self) -> tuple[tuple[str, str], ...]:
-        """Name and Iceberg type of each column."""
+        """Name and type of each column, as pipelines write it."""
         types = {column.name: column.type for column in self._selection.pinned.columns}
-        return tuple((name, types[name]) for name in self.columns)
+        return tuple((name, str(read_iceberg_type(types[name]))) for name in self.columns)
 
     @property
     def schema(self) -> "pa.Schema":
@@ -240,5 +241,7 @@ class LazyTable(RowSource):
         return f"LazyTable({str(self.name)!r}, snapshot={self.snapshot})"
 
     def _repr_html_(self) -> str:
-        """The columns, for notebooks; reads no row."""
-        return self._html(f"{self.name}, snapshot {self.snapshot}")
+        """The first rows, for notebooks; no more of them are read."""
+        batches = self._batches(self.columns, None, PREVIEW, PREVIEW)
+        rows = [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
+        return self._html(f"{self.name}, snapshot {self.snapshot}", rows[:PREVIEW])

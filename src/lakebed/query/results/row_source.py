@@ -2,9 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
+from lakebed.notebook import html_table
 from lakebed.query.results.pandas_frame import DtypeBackend, as_pandas
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 BATCH = 65_536
 PREVIEW = 20  # rows in a notebook
-_LONGEST = 100  # characters of a cell there
 
 
 class RowSource(ABC):
@@ -80,21 +79,6 @@ class RowSource(ABC):
         cursor, self._cursor = self._cursor, None
         return list(self if cursor is None else cursor)
 
-    def _html(self, title: str, rows: Sequence[tuple[Any, ...]] = ()) -> str:
+    def _html(self, title: str, rows: Sequence[tuple[Any, ...]]) -> str:
         """A table for a notebook: the columns with their types, and some rows."""
-        heads = "".join(
-            f"<th>{escape(name)}<br><small>{escape(type_)}</small></th>"
-            for name, type_ in self.column_types
-        )
-        body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows)
-        caption = f"<caption>{escape(title)}</caption>"
-        return f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _cells(row: tuple[Any, ...]) -> str:
-    return "".join(f"<td>{escape(_shortened(value))}</td>" for value in row)
-
-
-def _shortened(value: Any) -> str:
-    text = "" if value is None else str(value)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+        return html_table(title, self.column_types, rows)

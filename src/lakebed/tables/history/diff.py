@@ -12,6 +12,7 @@ from lakebed.names import spark_identifier
 from lakebed.ports import Column, Field, Snapshot
 from lakebed.tables.merging.row_equality import comparable, other_columns, rows_equal
 from lakebed.tables.statements import string_literal
+from lakebed.types import read_iceberg_type
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 _UNORDERED = ("map", "array", "struct", "binary", "variant")
@@ -70,12 +71,12 @@ def column_changes(before: Sequence[Column], after: Sequence[Column]) -> tuple[C
     """
     old, new = {column.id: column for column in before}, {column.id: column for column in after}
     gone = [
-        ColumnChange("removed", column.name, before=column.type)
+        ColumnChange("removed", column.name, before=_spelled(column))
         for id, column in old.items()
         if id not in new
     ]
     come = [
-        ColumnChange("added", column.name, after=column.type)
+        ColumnChange("added", column.name, after=_spelled(column))
         for id, column in new.items()
         if id not in old
     ]
@@ -86,13 +87,17 @@ def column_changes(before: Sequence[Column], after: Sequence[Column]) -> tuple[C
         if was.name != now.name
     ]
     retyped = [
-        ColumnChange("retyped", now.name, was.type, now.type)
+        ColumnChange("retyped", now.name, _spelled(was), _spelled(now))
         for was, now in both
         if was.type != now.type
     ]
     order = [id for id in old if id in new] != [id for id in new if id in old]
     moved = [ColumnChange("moved", "", _listed(before), _listed(after))] if order else []
     return (*come, *gone, *renamed, *retyped, *moved)
+
+
+def _spelled(column: Column) -> str:
+    return str(read_iceberg_type(column.type))
 
 
 def _listed(columns: Iterable[Column]) -> str:

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from lakebed.errors import UnknownName
 from lakebed.names import TableName
+from lakebed.notebook import html_table
 from lakebed.ports import MAIN, RecordedEvent, Snapshot, TableMetadata
 from lakebed.tables.history.points import published_snapshots
 
@@ -22,9 +23,29 @@ class HistoryEntry:
     undone: bool = False  # readers of the ref no longer see its rows
 
 
+class History(tuple[HistoryEntry, ...]):
+    """Entries, newest first."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        """A table, for notebooks."""
+        heads = ("snapshot", "at (UTC)", "what", "rows", "run")
+        return html_table("History", ((head, "") for head in heads), map(_row, self))
+
+
+def _row(entry: HistoryEntry) -> tuple[object, ...]:
+    snapshot = entry.snapshot
+    at = entry.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+    what = f"{entry.what} (undone)" if entry.undone else entry.what
+    if snapshot is None:
+        return None, at, what, None, None
+    return snapshot.id, at, what, snapshot.rows, snapshot.run_id
+
+
 def table_history(
     table: TableName, metadata: TableMetadata, events: Iterable[RecordedEvent], *, ref: str = MAIN
-) -> tuple[HistoryEntry, ...]:
+) -> History:
     """Snapshots of a ref, undone ones included, and for `main` all other events too;
     newest first.
     """
@@ -37,7 +58,7 @@ def table_history(
             for recorded in events
             if recorded.event.kind != "published"
         ]
-    return tuple(sorted(entries, key=lambda entry: entry.at, reverse=True))
+    return History(sorted(entries, key=lambda entry: entry.at, reverse=True))
 
 
 def _snapshots(metadata: TableMetadata, ref: str) -> list[HistoryEntry]:
