@@ -9,16 +9,14 @@ from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
 from lakebed.errors import BadSettings, LakebedError, near, suggestion
+from lakebed.settings.catalog import PostgresCatalog, RestCatalog, SqliteCatalog
 from lakebed.settings.document import Document, Path, reason
 from lakebed.settings.kartothek import KartothekSettings
 from lakebed.settings.root import SETTINGS_FILE, Root
 from lakebed.settings.secrecy import holds_secret, masked
 from lakebed.settings.spec import (
     FilesSettings,
-    PostgresCatalog,
-    RestCatalog,
     Settings,
-    SqliteCatalog,
 )
 from lakebed.settings.yaml_text import read_yaml
 

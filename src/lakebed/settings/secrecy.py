@@ -31,3 +31,12 @@ def masked(text: str) -> str:
 def holds_secret(address: str) -> bool:
     """Whether any part of an address looks like a password or token."""
     return masked(address) != address
+
+
+def without_secret(address: str) -> str:
+    """The address, for pydantic; it raises for one with a password or token in it."""
+    if holds_secret(address):
+        raise ValueError(
+            "an address may not contain a password or token; give it by its LAKEBED_* variable"
+        )
+    return address
