@@ -12,7 +12,7 @@ from lakebed.app.lake import Lake
 from lakebed.errors import LakebedError
 from lakebed.names import TableName
 from lakebed.ports import Pointer, TableMetadata
-from lakebed.settings import SETTINGS_FILE, Root, Settings, cache_folder, masked
+from lakebed.settings import Root, Settings, cache_folder, masked
 from lakebed.tables import former_root
 
 State = Literal["ok", "warning", "problem"]
@@ -119,7 +119,7 @@ def _spark(lake: Lake) -> DoctorFinding:
 
 def _files(lake: Lake) -> DoctorFinding:
     if not lake.stores.database.may_write():
-        lake.stores.files.info(SETTINGS_FILE)
+        lake.stores.files.folders()
         detail = f"{lake.stores.files.where}: answers; not written to, as the catalog's role reads"
         return DoctorFinding("files", "ok", detail=detail)
     lake.stores.files.probe()
