@@ -13,7 +13,7 @@ help: ## list the targets
 setup: ## install Lakebed and its locked dependencies into .venv
 	@bash scripts/setup.sh
 
-system-packages: ## install what tests need from the system (PostgreSQL, Node.js)
+system-packages: ## install what tests need from the system (PostgreSQL, PgBouncer, Node.js)
 	@bash scripts/system-packages.sh tests
 
 demo: setup ## see what Lakebed can do

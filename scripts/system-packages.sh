@@ -10,6 +10,7 @@ main() {
     local missing=()
     if [[ "${1:-tests}" == tests ]]; then
         has_postgresql || missing+=(postgresql)
+        [[ -x /usr/sbin/pgbouncer ]] || command -v pgbouncer >/dev/null || missing+=(pgbouncer)
         command -v npm >/dev/null || missing+=(nodejs npm) # for Azurite
         # One line for each further need: has_chromium || missing+=(chromium)
     else
@@ -43,6 +44,10 @@ install() {
     fi
     "${as_root[@]}" apt-get -q update
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"
+    # Debian starts a pooler for the whole machine when it installs one.
+    if [[ " $* " == *" pgbouncer "* && -d /run/systemd/system ]]; then
+        "${as_root[@]}" systemctl disable --quiet --now pgbouncer
+    fi
 }
 
 # Debian makes and starts a cluster for the whole machine when it installs PostgreSQL, unless told not to.

@@ -144,6 +144,17 @@ def test_a_filter_half_of_which_cannot_be_pushed_loses_nothing(
     assert seen[-1] == files
 
 
+@pytest.mark.parametrize(
+    ("condition", "rows"),
+    [("\"at\" < '9999-12-31 23:59:59-05'", 1000), ("\"at\" < '0001-01-01 00:00:00+05'", 0)],
+)
+def test_the_ends_of_the_calendar_are_compared_beyond_python_s(
+    shop: Shop, condition: str, rows: int
+) -> None:
+    assert shop.lake.table("orders", where=condition).count() == rows
+    assert shop.lake.query(f"SELECT count(*) FROM orders WHERE {condition}").fetchall() == [(rows,)]
+
+
 def _watched(shop: Shop) -> list[int]:
     """How many files each scan keeps, from now on."""
     scans, seen = shop.lake.stores.scans, []

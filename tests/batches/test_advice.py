@@ -44,12 +44,12 @@ def test_a_large_batch_names_a_finer_key_that_suffices() -> None:
 
 
 def test_no_advice_makes_a_batch_of_each_file() -> None:
-    (warning,) = told(batch(11_000, 100 * MB), geo_fips=11_000)
+    (warning,) = told(batch(11_000, 100 * MIB), geo_fips=11_000)
     assert "geo_fips" not in warning
     assert "No other value in the paths divides it well" in warning
-    (warning,) = told(batch(11_000, 100 * MB), geo_fips=11_000, state=50)
+    (warning,) = told(batch(11_000, 100 * MIB), geo_fips=11_000, state=50)
     assert "batch_partition_columns: [year, state]" in warning
-    assert "[year, day]" in told(batch(30, 30 * GB), day=30)[0]
+    assert "[year, day]" in told(batch(30, 30 * GIB), day=30)[0]
 
 
 def test_packed_files_are_larger_than_they_look() -> None:

@@ -9,10 +9,11 @@ from datetime import timedelta
 
 import pytest
 
-from lakebed.care.ages import expirable, let_go, needed, superseded
+from lakebed.care.ages import expirable, let_go, needed
 from lakebed.names import TableName
 from lakebed.ports import MAIN, Event, RecordedEvent, SnapshotProtection
 from lakebed.settings import TableCare
+from lakebed.tables import superseded
 from tests.support.lakes.care_histories import HOUR, START, History
 from tests.support.scale import SCALE
 

@@ -243,6 +243,7 @@ def _keep(answers: Answers, folder: Path) -> None:
     answers.lake = answers.lake.rename(folder / "moved")
     ask("relocate", "relocate")
     ask("takeover", "takeover")
+    ask("upgrade", "upgrade")
 
 
 def leave_a_dead_run(lake: Path) -> None:

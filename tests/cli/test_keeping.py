@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -126,3 +128,16 @@ def test_a_lost_catalog_is_rebuilt(lake: Path) -> None:
     assert "1 tables registered; 0 landing files are in the ledger again" in rebuilt.stdout
     assert tables() == ["shop.silver.orders"]
     assert lakebed("fsck", "--rebuild-catalog", "--repair").exit_code == 2
+
+
+def test_upgrade_says_whether_it_is_due_before_it_changes_the_database(lake: Path) -> None:
+    with closing(sqlite3.connect(lake / ".data" / "lake.db")) as database, database:
+        database.execute("DROP TABLE lakebed_appending_zones")
+        database.execute("UPDATE lakebed_schema SET version = 10")
+    for _ in range(2):
+        due = lakebed("upgrade", "--check")
+        assert (due.exit_code, "is of version 10" in due.output) == (1, True), due.output
+    done = told("upgrade")
+    assert (done["before"], done["done"]) == (10, True)
+    for command in (("upgrade", "--check"), ("upgrade",)):
+        assert "nothing to do" in lakebed(*command).output

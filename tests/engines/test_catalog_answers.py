@@ -10,6 +10,9 @@ _AT = 'connection failed: connection to server at "10.0.0.1", port 5432 failed: 
 @pytest.mark.parametrize(
     ("said", "next"),
     [
+        (_AT + "FATAL:  unsupported startup parameter: options", "catalog.pooler"),
+        ('prepared statement "_pg3_0" does not exist', "catalog.pooler"),
+        ('ERROR: prepared statement "S_1" already exists', "catalog.pooler"),
         (_AT + 'FATAL:  password authentication failed for user "me"', "CATALOG_PASSWORD"),
         (_AT + "fe_sendauth: no password supplied", "CATALOG_PASSWORD"),
         (_AT + 'FATAL:  role "me" does not exist', "CATALOG_USER"),

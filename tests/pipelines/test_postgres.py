@@ -13,6 +13,7 @@ from lakebed.engines.files import open_files
 from lakebed.engines.spark import SparkCompute, Staging
 from lakebed.errors import CatalogUnreachable
 from lakebed.settings import FilesSettings, PostgresCatalog, Root, Settings
+from tests.servers.pgbouncer import pgbouncer
 from tests.servers.postgres import Database, PostgresServer
 from tests.support.scale import SCALE
 from tests.support.spark_sessions import OpenSpark
@@ -53,7 +54,7 @@ class Counting:
             self.most = max(self.most, connections(self.database))
 
 
-def new_lake(folder: Path, database: Database) -> lakebed.Lake:
+def new_lake(folder: Path, catalog: PostgresCatalog) -> lakebed.Lake:
     """A lake of ten pipelines, four of which read others."""
     for number in range(10):
         pipeline = (
@@ -66,7 +67,7 @@ def new_lake(folder: Path, database: Database) -> lakebed.Lake:
             else f"SELECT id FROM {{{{ ref('bronze.t{number - 6}') }}}}"
         )
         (pipeline / "pipeline.sql").write_text(source)
-    return lakebed.Lake(Root.parse(folder), Settings(catalog=database.catalog), environment={})
+    return lakebed.Lake(Root.parse(folder), Settings(catalog=catalog), environment={})
 
 
 @pytest.mark.usefixtures("spark_home")
@@ -75,7 +76,10 @@ def test_ten_pipelines_of_a_new_lake_run_in_four_threads_without_one_failing_or_
 ) -> None:
     for number in range(2 * SCALE):
         database = postgres_server.fresh_database()
-        with new_lake(tmp_path / str(number), database) as lake, Counting(database) as counted:
+        with (
+            new_lake(tmp_path / str(number), database.catalog) as lake,
+            Counting(database) as counted,
+        ):
             result = lake.run(threads=THREADS)
             assert {
                 str(record.table): record.error
@@ -92,6 +96,18 @@ def test_ten_pipelines_of_a_new_lake_run_in_four_threads_without_one_failing_or_
         assert 0 < counted.most <= OURS + A_SESSION * (THREADS + 1)
         until(lambda database=database: connections(database) == 0, seconds=30)
         postgres_server.drop(database)
+
+
+@pytest.mark.usefixtures("spark_home")
+def test_pipelines_run_behind_a_pooler_that_gives_each_transaction_another_connection(
+    database: Database, tmp_path: Path
+) -> None:
+    with pgbouncer(database) as pooled:
+        catalog = pooled.catalog.model_copy(update={"pooler": True})
+        with new_lake(tmp_path, catalog) as lake:
+            result = lake.run(threads=2)
+            assert [record.error for record in result.records] == [None] * 10
+            assert lake.query("SELECT id FROM shop.silver.t9").fetchall() == [(3,)]
 
 
 def test_a_server_without_connections_left_is_told_as_that_when_spark_meets_it(

@@ -119,6 +119,10 @@ def _spark(lake: Lake) -> DoctorFinding:
 
 
 def _files(lake: Lake) -> DoctorFinding:
+    if not lake.stores.database.may_write():
+        lake.stores.files.folders()
+        detail = f"{lake.stores.files.where}: answers; not written to, as the catalog's role reads"
+        return DoctorFinding("files", "ok", detail=detail)
     lake.stores.files.probe()
     return DoctorFinding(
         "files", "ok", detail=f"{lake.stores.files.where}: answers, create-if-absent is atomic"
@@ -126,10 +130,30 @@ def _files(lake: Lake) -> DoctorFinding:
 
 
 def _catalog(lake: Lake) -> DoctorFinding:
-    database = lake.stores.database.server_version()
-    count = sum(not table.hidden for table in lake.stores.catalog.pointers())
+    database, catalog = lake.stores.database, lake.stores.catalog
+    if stray := _tables_of_others(database.owners()):
+        return stray
+    count = sum(not table.hidden for table in catalog.pointers())
+    role = "" if database.may_write() else ", this role may only read"
     return DoctorFinding(
-        "catalog", "ok", database, f"{lake.stores.catalog.where}: answers, {count} tables"
+        "catalog",
+        "ok",
+        database.server_version(),
+        f"{catalog.where}: answers, {count} tables{role}",
+    )
+
+
+def _tables_of_others(owners: Mapping[str, str]) -> DoctorFinding | None:
+    """Tables that another role made: the owner of the lake cannot write to them."""
+    owner = owners.get("lakebed_schema", "")
+    strays = [table for table, its_owner in owners.items() if its_owner != owner]
+    if not strays:
+        return None
+    return DoctorFinding(
+        "catalog",
+        "problem",
+        detail=f"{owner} owns the lake's tables, but not {', '.join(strays)}",
+        fix=" ".join(f'ALTER TABLE {table} OWNER TO "{owner}";' for table in strays),
     )
 
 

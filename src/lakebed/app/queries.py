@@ -18,7 +18,7 @@ from lakebed.query.views.catalog_views import sql_changing_setting
 from lakebed.settings import RestCatalog, Settings
 
 if TYPE_CHECKING:
-    from lakebed.engines.duckdb import DuckEngine
+    from lakebed.engines.duckdb import BucketAccess, DuckEngine
     from lakebed.engines.duckdb.untrusted.engine import ConfinedEngine
     from lakebed.engines.frames import EngineFrames
     from lakebed.engines.spark.queries import SparkRows
@@ -65,7 +65,7 @@ class LakeEngines:
         return DuckEngine(
             timezone=self._settings.timezone,
             inspect=self._inspect,
-            file_access=self._file_access(),
+            buckets=self._buckets(),
             memory=limits.memory,
             cache=limits.cache_memory,
             spill=self._settings.places.spill,
@@ -81,7 +81,7 @@ class LakeEngines:
         return ConfinedEngine(
             self._ports.scans,
             timezone=self._settings.timezone,
-            file_access=self._file_access(),
+            buckets=self._buckets(),
             limits=UntrustedLimits(
                 rows=limits.untrusted_rows,
                 bytes=limits.untrusted_bytes,
@@ -109,11 +109,11 @@ class LakeEngines:
         """Spark, in a session of its own; the caller closes it."""
         return self._ports.sessions.open(new_run_id())
 
-    def _file_access(self) -> tuple[str, ...]:
-        from lakebed.engines.duckdb import s3_secret
+    def _buckets(self) -> "BucketAccess":
+        from lakebed.engines.duckdb import BucketAccess
 
         is_rest = isinstance(self._settings.catalog, RestCatalog)
-        return s3_secret(
+        return BucketAccess(
             self._ports.root, self._settings.files, self._environment, any_bucket=is_rest
         )
 

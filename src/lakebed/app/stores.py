@@ -111,7 +111,11 @@ def _postgres(url: str, catalog: PostgresCatalog | RestCatalog) -> "Database":
 
     password = catalog.password.get_secret_value() if catalog.password else None
     return Database.postgres(
-        url, user=catalog.user, password=password, timeout=catalog.timeout_seconds
+        url,
+        user=catalog.user,
+        password=password,
+        timeout=catalog.timeout_seconds,
+        pooler=catalog.pooler,
     )
 
 

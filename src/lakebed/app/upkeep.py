@@ -1,7 +1,10 @@
-"""The verbs of a lake that keep it healthy: care, fsck, backup, restore, relocate, takeover."""
+"""The verbs of a lake that keep it healthy: care, fsck, backup, restore, relocate, takeover,
+upgrade.
+"""
 
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -15,6 +18,20 @@ if TYPE_CHECKING:
     from lakebed.care.settings_view import CareView
     from lakebed.ports import CareEntry
     from lakebed.tables.ownership import Takeover
+
+
+@dataclass(frozen=True)
+class DatabaseUpgrade:
+    """The schema of the lake's database before an upgrade, and what this Lakebed needs."""
+
+    database: str
+    before: int  # 0: no lake has used it
+    needed: int
+    done: bool
+
+    @property
+    def is_due(self) -> bool:
+        return self.before < self.needed and not self.done
 
 
 class LakeUpkeep(Connections):
@@ -133,6 +150,21 @@ class LakeUpkeep(Connections):
         """
         self._accept_database()
         return self.stores.ownership.take_over()
+
+    def upgrade(self, *, check: bool = False) -> DatabaseUpgrade:
+        """Bring the lake's database to the version that this Lakebed needs, as opening the lake
+        does; with `check`, only say whether that is due.
+        """
+        from lakebed.app.stores import open_stores
+        from lakebed.engines.database.schema import NEWEST, pending
+
+        stores = open_stores(self.settings, self.root)
+        with closing(stores.database) as database:
+            before = database.version()
+            if pending(before) and not check:
+                stores.ownership.open()
+            done = bool(pending(before)) and not check
+            return DatabaseUpgrade(database.where, before, NEWEST, done)
 
     def _fsck_services(self, report: Report = quiet) -> "FsckServices":
         from lakebed.app.fsck import fsck_services

@@ -1,10 +1,9 @@
-"""Since when each snapshot has been superseded. Pure."""
+"""Which snapshots may expire. Pure."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
 from lakebed.ports import (
-    MAIN,
     SOURCE_UUID,
     EventKind,
     RecordedEvent,
@@ -12,58 +11,10 @@ from lakebed.ports import (
     TableMetadata,
 )
 from lakebed.settings import SAFE_DAYS, TableCare
+from lakebed.tables import superseded
 
 # events after which a snapshot may expire
 LETTING_GO: tuple[EventKind, ...] = ("untagged", "branch_removed", "rolled_back")
-
-
-def superseded(metadata: TableMetadata, released: Mapping[int, datetime]) -> dict[int, datetime]:
-    """The time from which each snapshot's age counts, including those that refs point at.
-
-    If `main` pointed at it: when `main` moved on. If it never did: when `main` first reached a
-    descendant of it. Otherwise: when it was written. Never before a ref stopped pointing at it.
-    """
-    left, passed = _left(metadata), _passed(metadata)
-    times = {
-        id: max(left.get(id) or passed.get(id) or snapshot.at, snapshot.at)
-        for id, snapshot in metadata.snapshots.items()
-    }
-    on_main = {snapshot.id for snapshot in metadata.ancestry(_main(metadata))}
-    for head, at in released.items():
-        for snapshot in metadata.ancestry(head):
-            if snapshot.id != head and snapshot.id in on_main:
-                break
-            times[snapshot.id] = max(times[snapshot.id], at)
-    return times
-
-
-def _main(metadata: TableMetadata) -> int | None:
-    head = metadata.head(MAIN)
-    return head.id if head else None
-
-
-def _left(metadata: TableMetadata) -> dict[int, datetime]:
-    """When `main` last moved on from each snapshot."""
-    left: dict[int, datetime] = {}
-    for (_, snapshot), (moved, _) in zip(
-        metadata.snapshot_log, metadata.snapshot_log[1:], strict=False
-    ):
-        left[snapshot] = moved
-    return left
-
-
-def _passed(metadata: TableMetadata) -> dict[int, datetime]:
-    """When `main` first reached a descendant of each snapshot."""
-    passed: dict[int, datetime] = {}
-    walked: set[int] = set()
-    for at, head in metadata.snapshot_log:
-        for snapshot in metadata.ancestry(head):
-            if snapshot.id in walked:
-                break
-            walked.add(snapshot.id)
-            if snapshot.id != head:
-                passed[snapshot.id] = at
-    return passed
 
 
 def let_go(noted: Iterable[RecordedEvent]) -> dict[int, datetime]:
@@ -89,7 +40,8 @@ def needed(metadata: TableMetadata, *, least: int) -> set[int]:
     Without those of a branch, it would no longer descend from `main` and could not be published.
     Those of a derived table say how fresh it is.
     """
-    main = [snapshot.id for snapshot in metadata.ancestry(_main(metadata))]
+    head = metadata.head()
+    main = [snapshot.id for snapshot in metadata.ancestry(head.id if head else None)]
     stays = {ref.snapshot for ref in metadata.refs.values()} | set(main[:least])
     on_main = set(main)
     for ref in metadata.refs.values():

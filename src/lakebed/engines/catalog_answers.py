@@ -24,6 +24,7 @@ _IS_OF_DISK = re.compile("disk I/O error|unable to open")
 _ROOM = 1024 * 1024  # bytes that SQLite needs to open a file
 # A connection that breaks during encryption ("SSL SYSCALL error", "unexpected eof") is none of them
 _FAULTS: dict[LoginFault, str] = {
+    "pooler": 'unsupported startup parameter|prepared statement "[^"]*" (?:does not|already) exist',
     "database": (
         r'database "[^"]*" does not exist|[Nn]o such database|permission denied for database'
         "|not currently accepting connections"

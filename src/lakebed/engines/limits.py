@@ -18,15 +18,30 @@ def server_limits(timeout: float) -> str:
     Statements are short and at most wait for each other. A client that disappears during a
     transaction must not keep its rows locked.
     """
-    limits = {"statement_timeout": timeout, "idle_in_transaction_session_timeout": 2 * timeout}
-    return " ".join(f"-c {name}={_milliseconds(seconds)}" for name, seconds in limits.items())
+    return " ".join(f"-c {name}={value}" for name, value in _of_server(timeout).items())
 
 
-def libpq_limits(timeout: float) -> dict[str, Any]:
-    """For Python; libpq also detects that the server's machine is gone."""
+def transaction_limits(timeout: float) -> str:
+    """The statement that sets the same limits for one transaction."""
+    calls = (
+        f"set_config('{name}', '{value}', true)" for name, value in _of_server(timeout).items()
+    )
+    return f"SELECT {', '.join(calls)}"
+
+
+def _of_server(timeout: float) -> dict[str, int]:
+    seconds = {"statement_timeout": timeout, "idle_in_transaction_session_timeout": 2 * timeout}
+    return {name: _milliseconds(value) for name, value in seconds.items()}
+
+
+def libpq_limits(timeout: float, *, pooler: bool = False) -> dict[str, Any]:
+    """For Python; libpq also detects that the server's machine is gone.
+
+    A `pooler` takes no options: each transaction sets the server's limits then.
+    """
     return {
         "connect_timeout": CONNECT_SECONDS,
-        "options": server_limits(timeout),
+        **({} if pooler else {"options": server_limits(timeout)}),
         "keepalives_idle": 10,
         "keepalives_interval": 5,
         "keepalives_count": 3,
@@ -34,13 +49,17 @@ def libpq_limits(timeout: float) -> dict[str, Any]:
     }
 
 
-def jdbc_limits(timeout: float) -> dict[str, str]:
-    """For Spark: the same limits as settings of PostgreSQL's JDBC driver."""
+def jdbc_limits(timeout: float, *, pooler: bool = False) -> dict[str, str]:
+    """For Spark: the same limits as settings of PostgreSQL's JDBC driver.
+
+    Behind a `pooler` only those of the client, and no statement is prepared: the next transaction
+    may have another connection.
+    """
     return {
         "connectTimeout": str(CONNECT_SECONDS),
         "socketTimeout": str(math.ceil(silence_limit(timeout))),
         "tcpKeepAlive": "true",
-        "options": server_limits(timeout),
+        **({"prepareThreshold": "0"} if pooler else {"options": server_limits(timeout)}),
     }
 
 

@@ -24,6 +24,8 @@
     │   ├── CatalogFull
     │   └── FilesUnreachable
     ├── CatalogRefused          the catalog's database denies access: the role lacks a privilege
+    ├── UnprotectedRead         a snapshot may expire while it is read, and cannot be protected
+    ├── UpgradeNeeded           the database is of an older version, which this role may not upgrade
     ├── CatalogReadOnly         the catalog's database cannot be written to
     ├── CatalogLoginRefused     the catalog's server refuses access: password, database …
     ├── FilesRefused            the file store denies the request: access, space, no such bucket
@@ -124,7 +126,9 @@ from lakebed.errors.stores import (
     MissingJava,
     MissingPart,
     Unavailable,
+    UnprotectedRead,
     UnsafeStore,
+    UpgradeNeeded,
 )
 from lakebed.errors.tables import (
     ClockAhead,
@@ -232,8 +236,10 @@ __all__ = [
     "TypesChanged",
     "Unavailable",
     "UnknownName",
+    "UnprotectedRead",
     "UnsafeStore",
     "UnsupportedDataset",
+    "UpgradeNeeded",
     "UsageError",
     "WorkerTraceback",
     "WorkerUnavailable",

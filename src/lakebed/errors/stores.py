@@ -135,20 +135,62 @@ class FilesUnreachable(Unavailable):
 class CatalogRefused(LakebedError):
     """The catalog's database denies access: the role lacks a privilege."""
 
-    def __init__(self, catalog: str, why: str, *, role: str, right: str) -> None:
+    def __init__(self, catalog: str, why: str, *, role: str, right: str, owner: str = "") -> None:
         self.catalog, self.role, self.right = catalog, role, right
+        reading = (
+            f'GRANT USAGE ON SCHEMA public TO "{role}"; '
+            f'GRANT SELECT ON ALL TABLES IN SCHEMA public TO "{role}";'
+        )
+        writing = (
+            f'GRANT "{owner}" TO "{role}";'
+            if owner
+            else f'GRANT USAGE, CREATE ON SCHEMA public TO "{role}";'
+        )
         super().__init__(
             f"the role {role} may not {right}: {why}",
             where=catalog,
-            next="Use the role that created the lake, or let that role grant what is missing: "
-            f'GRANT USAGE, CREATE ON SCHEMA public TO "{role}"; '
-            f'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "{role}"; '
-            f'GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO "{role}";',
+            next=(
+                f"Let it read the lake: {reading}"
+                if right == "SELECT"
+                else f"Use a role that may write to the lake, or let this one: {writing}"
+            ),
         )
 
 
-LoginFault = Literal["login", "host", "database", "encryption", "credential", "trust"]
+class UnprotectedRead(LakebedError):
+    """A snapshot of the past may expire while it is read, and the role may not protect it."""
+
+    def __init__(self, table: str, snapshot: int, refused: "CatalogRefused | CatalogReadOnly"):
+        self.table, self.snapshot = table, snapshot
+        role = refused.role if isinstance(refused, CatalogRefused) else ""
+        grant = f'let its owner GRANT INSERT, UPDATE, DELETE ON lakebed_holds TO "{role}";'
+        super().__init__(
+            f"snapshot {snapshot} of {table} was superseded so long ago that it may expire while it"
+            " is read, and the catalog does not let this process protect it.",
+            where=refused.where,
+            next=(
+                "Read a tag or a younger snapshot, or"
+                f" {grant if role else 'use a server and a role that accept writes.'}"
+            ),
+        )
+
+
+class UpgradeNeeded(LakebedError):
+    """The lake's database is of an older version, and this role may not upgrade it."""
+
+    def __init__(self, catalog: str, version: int, newest: int, *, role: str, owner: str) -> None:
+        self.catalog, self.version, self.owner = catalog, version, owner
+        super().__init__(
+            f"the database has schema version {version}, this Lakebed needs {newest}, and the role"
+            f" {role} may not upgrade it.",
+            where=catalog,
+            next=f"As {owner}, which owns its tables, or a member of it: lakebed upgrade",
+        )
+
+
+LoginFault = Literal["pooler", "login", "host", "database", "encryption", "credential", "trust"]
 _CORRECTIONS: dict[LoginFault, str] = {
+    "pooler": "It is a pooler: set catalog.pooler: true (LAKEBED_CATALOG_POOLER=true)",
     "login": "Correct LAKEBED_CATALOG_USER and LAKEBED_CATALOG_PASSWORD",
     "host": "Let the server's pg_hba.conf admit this machine, user and database",
     "database": (

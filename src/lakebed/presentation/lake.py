@@ -11,6 +11,7 @@ from lakebed.presentation.values import fields_of, json_ready
 if TYPE_CHECKING:
     from lakebed.app.doctor import DoctorFinding
     from lakebed.app.spark.workers import WorkerLog, WorkerStatus
+    from lakebed.app.upkeep import DatabaseUpgrade
     from lakebed.care.backup import BackupReport, RestoreReport
     from lakebed.care.relocation import RelocationReport
     from lakebed.ports import ForeignTable, TableMetadata, ViewMetadata
@@ -89,6 +90,11 @@ def takeover_json(done: "Takeover") -> dict[str, Any]:
     return fields_of(done.now) | {
         "former_generation": done.before.generation if done.before else None
     }
+
+
+def upgrade_json(upgrade: "DatabaseUpgrade") -> dict[str, Any]:
+    """The version of the lake's database, and whether it was changed."""
+    return fields_of(upgrade)
 
 
 def relocated_json(moved: "RelocationReport") -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """One frozen `Settings`, read once from `lakebed.yaml` and the environment."""
 
 from lakebed.settings.care import SAFE_DAYS, CareSettings, TableCare, effective_care
+from lakebed.settings.catalog import CatalogSettings, PostgresCatalog, RestCatalog, SqliteCatalog
 from lakebed.settings.document import Document
 from lakebed.settings.kartothek import KartothekSettings
 from lakebed.settings.layouts import LayoutSettings
@@ -31,16 +32,12 @@ from lakebed.settings.root import SETTINGS_FILE, Root, find_root, normalized_loc
 from lakebed.settings.secrecy import MASK, SECRET_WORD, masked
 from lakebed.settings.spec import (
     AssetSettings,
-    CatalogSettings,
     FilesSettings,
     LeaseSettings,
     PlacesSettings,
-    PostgresCatalog,
-    RestCatalog,
     ScopedSettings,
     Settings,
     SparkSettings,
-    SqliteCatalog,
     WriteSettings,
     java_size,
 )

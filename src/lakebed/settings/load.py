@@ -8,6 +8,7 @@ import yaml
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from lakebed.errors import BadSettings, BadText, LakebedError, near, suggestion
+from lakebed.settings.catalog import PostgresCatalog, RestCatalog, SqliteCatalog
 from lakebed.settings.document import Document, Path
 from lakebed.settings.kartothek import KartothekSettings
 from lakebed.settings.refusals import first_error, plain_path, reason
@@ -15,10 +16,7 @@ from lakebed.settings.root import SETTINGS_FILE, Root
 from lakebed.settings.secrecy import holds_secret, masked
 from lakebed.settings.spec import (
     FilesSettings,
-    PostgresCatalog,
-    RestCatalog,
     Settings,
-    SqliteCatalog,
 )
 from lakebed.settings.yaml_text import read_yaml
 

@@ -40,6 +40,7 @@ from lakebed.tables.following.changes import (
 )
 from lakebed.tables.following.follower import Follower, FollowerLook
 from lakebed.tables.following.followers import Followers, FollowerSummary
+from lakebed.tables.history.ages import superseded
 from lakebed.tables.history.compare import compare
 from lakebed.tables.history.diff import ColumnChange, ColumnFigures, Example, TableDiff
 from lakebed.tables.history.points import find_point, published_snapshots
@@ -240,6 +241,7 @@ __all__ = [
     "statement_counts",
     "states_after",
     "string_literal",
+    "superseded",
     "table_folder",
     "table_history",
     "template_answers",

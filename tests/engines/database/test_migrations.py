@@ -8,16 +8,18 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 from sqlalchemy import inspect
 
 from lakebed.engines.database import Database, DatabaseEvents, DatabaseLeases
 from lakebed.engines.database.schema import MIGRATIONS, NEWEST, pending, version_of
 from lakebed.engines.database.state.records import DatabaseRecords
-from lakebed.errors import CatalogRefused, CatalogUnreachable, NewerLake
+from lakebed.errors import CatalogRefused, CatalogUnreachable, NewerLake, UpgradeNeeded
 from lakebed.names import TableName, ZoneName
 from lakebed.ports import ConsumedFile, Event, RegisteredFollower
 from tests.servers.postgres import Database as PostgresDatabase
+from tests.support.database_roles import owner_of, reader_of, role
 
 
 def test_versions_follow_each_other_without_a_gap() -> None:
@@ -169,27 +171,37 @@ def test_an_unreachable_server_is_told_without_its_password() -> None:
     assert refused.value.retryable
 
 
+def _grant(admin: "psycopg.Connection[tuple[object, ...]]", refused: CatalogRefused) -> None:
+    for grant in re.findall(r"GRANT [^;]*;", refused.next):
+        admin.execute(grant.encode())
+
+
 @pytest.mark.postgres
 def test_a_role_without_rights_is_told_which_and_how_to_grant_them(
     database: PostgresDatabase,
 ) -> None:
-    role = f"role_{database.database}"
-    ours = Database.postgres(database.url, user=database.user, password=database.password)
-    theirs = Database.postgres(database.url, user=role, password="hunter2")
+    name = f"role_{database.database}"
+    ours = _seen_by(database)
+    theirs = Database.postgres(database.url, user=name, password="hunter2")
     with database.connect() as admin:
-        admin.execute(f"CREATE ROLE {role} LOGIN PASSWORD 'hunter2'".encode())
+        admin.execute(f"CREATE ROLE {name} LOGIN PASSWORD 'hunter2'".encode())
         try:
             with pytest.raises(
                 CatalogRefused,
-                match=f"the role {role} may not CREATE: permission denied for schema",
+                match=f"the role {name} may not CREATE: permission denied for schema",
             ) as refused:
                 theirs.prepare()
             ours.prepare()
-            with pytest.raises(CatalogRefused, match="may not SELECT: permission denied for table"):
+            with pytest.raises(
+                CatalogRefused, match="may not SELECT: permission denied"
+            ) as refused:
                 theirs.prepare()
-            for grant in re.findall(r"GRANT [^;]*;", str(refused.value)):
-                admin.execute(grant.encode())
+            _grant(admin, refused.value)
             theirs.prepare()
+            with pytest.raises(CatalogRefused, match="may not") as refused:
+                DatabaseLeases(theirs).acquire("orders", holder="me", limit=60)
+            assert "ON ALL TABLES" not in refused.value.next
+            _grant(admin, refused.value)
             lease = DatabaseLeases(theirs).acquire("orders", holder="me", limit=60)
             DatabaseLeases(theirs).release(lease)
             with theirs.writing() as connection:  # numbered rows need more than the right to insert
@@ -199,7 +211,54 @@ def test_a_role_without_rights_is_told_which_and_how_to_grant_them(
         finally:
             theirs.close()
             ours.close()
-            admin.execute(f"DROP OWNED BY {role}".encode())
-            admin.execute(f"DROP ROLE {role}".encode())
+            admin.execute(f"DROP OWNED BY {name}".encode())
+            admin.execute(f"DROP ROLE {name}".encode())
     assert "hunter2" not in str(refused.value)
     assert not refused.value.retryable
+
+
+def _seen_by(role: PostgresDatabase) -> Database:
+    return Database.postgres(role.url, user=role.user, password=role.password)
+
+
+def _make_old(database: Database) -> None:
+    """As a Lakebed left it whose newest version was 10."""
+    with database.writing() as connection:
+        connection.exec_driver_sql("drop table lakebed_appending_zones")
+        connection.exec_driver_sql("update lakebed_schema set version = 10")
+
+
+@pytest.mark.postgres
+def test_what_a_member_of_the_owner_upgrades_belongs_to_the_owner(
+    database: PostgresDatabase,
+) -> None:
+    with owner_of(database) as owner, role(database, member_of=owner) as member:
+        ours, theirs = _seen_by(owner), _seen_by(member)
+        ours.prepare()
+        _make_old(ours)
+        theirs.prepare()
+        assert set(theirs.owners().values()) == {owner.user}
+        with theirs.reading() as connection:
+            assert version_of(connection) == NEWEST
+            now = connection.exec_driver_sql("select current_user").scalar()
+        assert now == member.user  # the owner for the upgrade alone
+        ours.close()
+        theirs.close()
+
+
+@pytest.mark.postgres
+def test_who_may_only_read_is_told_who_can_upgrade_the_database(database: PostgresDatabase) -> None:
+    with owner_of(database) as owner:
+        ours = _seen_by(owner)
+        ours.prepare()
+        with reader_of(owner, database) as reader:
+            _make_old(ours)
+            theirs = _seen_by(reader)
+            with pytest.raises(
+                UpgradeNeeded, match=f"schema version 10.*As {owner.user}, .*upgrade"
+            ):
+                theirs.prepare()
+            ours.prepare()
+            theirs.prepare()
+            theirs.close()
+        ours.close()

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from lakebed.app import Lake
-from lakebed.engines.duckdb import s3_secret
+from lakebed.engines.duckdb import BucketAccess, s3_secret
 from lakebed.errors import LakebedError
 from lakebed.settings import FilesSettings, Root
 from tests.engines.duckdb.test_evolution import FIRST, SCHEMA, change_nested
@@ -37,6 +37,16 @@ def test_a_secret_holds_for_the_lakes_prefix_only() -> None:
     assert "USE_SSL" not in statement
     (statement,) = s3_secret(Root.parse("s3://bucket"), settings, {}, any_bucket=True)
     assert "SCOPE 's3://'" in statement
+
+
+def test_other_buckets_are_asked_for_at_the_lakes_server_without_its_keys() -> None:
+    settings = FilesSettings.model_validate(
+        {"endpoint": "http://host:8333", "access_key_id": "k", "secret_access_key": "s"}
+    )
+    *_, elsewhere = BucketAccess(Root.parse("s3://bucket/lake"), settings, {}).statements
+    assert ("ENDPOINT 'host:8333'" in elsewhere, "KEY_ID" in elsewhere) == (True, False)
+    on_amazon = BucketAccess(Root.parse("s3://bucket/lake"), FilesSettings(), {}).statements
+    assert not [statement for statement in on_amazon if "elsewhere" in statement]
 
 
 @pytest.fixture
@@ -111,8 +121,29 @@ def test_odd_characters_in_keys(lake: tuple[Lake, RealBench]) -> None:
 
 @pytest.mark.s3
 @pytest.mark.postgres
-def test_the_lakes_keys_open_nothing_beside_the_lake(lake: tuple[Lake, RealBench]) -> None:
+def test_the_lakes_keys_open_nothing_beside_the_lake_and_nobody_else_is_asked(
+    lake: tuple[Lake, RealBench],
+) -> None:
     opened, _ = lake
     outside = opened.root.url.rpartition("/")[0] + "/elsewhere/x.parquet"
-    with pytest.raises(LakebedError):
-        opened.query(f"SELECT * FROM '{outside}'").fetchall()
+    for scheme in ("s3", "s3a"):
+        with pytest.raises(LakebedError) as refused:
+            opened.query(f"SELECT * FROM '{scheme}{outside.removeprefix('s3')}'").fetchall()
+        assert "amazonaws" not in str(refused.value)
+
+
+@pytest.mark.s3
+@pytest.mark.postgres
+def test_a_table_outside_the_lakes_prefix_is_read_from_the_lakes_server(
+    lake: tuple[Lake, RealBench],
+) -> None:
+    opened, bench = lake
+    place = f"{opened.root.url}-elsewhere/orders"
+    bench.catalog.create_namespace("shop", "silver")
+    made = bench.iceberg.create_table(("shop", "silver", "orders"), SCHEMA, location=place)
+    made.append(FIRST)
+    count = "SELECT count(*) FROM shop.silver.orders"
+    assert opened.query(count).fetchall() == [(2,)]
+    assert opened.query(count, untrusted=True).fetchall() == [(2,)]
+    table = opened.table("shop.silver.orders")
+    assert (table.to_arrow().num_rows, table.to_duckdb().limit(1).fetchall()[0][0]) == (2, 1)

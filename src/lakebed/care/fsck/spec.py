@@ -15,7 +15,7 @@ FindingKind = Literal[
     "divided change", "dead pin", "dead protection", "protection without follower",
     "silent follower", "ledger of unknown table", "table without pipeline",
     "pipeline without table", "bad pipeline", "damaged release", "derived table without source",
-    "unlisted derived table", "missing derived table", "unknown derived table",
+    "unlisted derived table", "missing derived table", "unknown derived table", "unstored digests",
 ]  # fmt: skip
 # how many data files, and how many metadata files, a check reads in full by default
 SAMPLE = 200

@@ -3,8 +3,9 @@ read.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 
 from lakebed.care.fsck.files import (
@@ -23,7 +24,7 @@ from lakebed.care.fsck.folders import (
 )
 from lakebed.care.fsck.services import FsckServices
 from lakebed.care.fsck.spec import Finding
-from lakebed.errors import FileMissing
+from lakebed.errors import CatalogReadOnly, CatalogRefused, FileMissing
 from lakebed.names import TableName
 from lakebed.ports import Checksum, DamagedFile, FileInfo, Pointer, ReachableFile
 from lakebed.settings import DATA, normalized_location
@@ -140,13 +141,14 @@ def read_some(
     services: FsckServices, inventory: Inventory, *, sample: int | None
 ) -> Iterator[Finding]:
     """Read files in full, as many of data as of metadata. Their digests are stored and compared the
-    next time.
+    next time, if this process may write to the catalog.
     """
     known = services.audit.checksums()
     there = {
         path: reached for path, reached in inventory.reached.items() if path in inventory.files
     }
     chosen: list[str] = []
+    refused: str | None = None
     for small in (True, False):
         paths = [path for path, (_, reached) in there.items() if (reached.kind in _SMALL) == small]
         chosen += to_read(paths, known, limit=sample)
@@ -156,9 +158,22 @@ def read_some(
             _read(services, inventory, path, known.get(path))
             for path in chosen[start : start + _AT_ONCE]
         ]
-        services.audit.save_checksums([one for one in judged if isinstance(one, Checksum)])
+        digests = [one for one in judged if isinstance(one, Checksum)]
+        refused = refused or _refusal(partial(services.audit.save_checksums, digests))
         yield from (one for one in judged if isinstance(one, Finding))
-    services.audit.delete_checksums([path for path in known if path not in inventory.reached])
+    gone = [path for path in known if path not in inventory.reached]
+    if refused := refused or _refusal(partial(services.audit.delete_checksums, gone)):
+        what = f"digests of files that were read are not stored: {refused}"
+        yield Finding("unstored digests", "info", services.ports.catalog.where, what)
+
+
+def _refusal(store: Callable[[], None]) -> str | None:
+    """Why this process may not store digests."""
+    try:
+        store()
+    except (CatalogRefused, CatalogReadOnly) as refused:
+        return refused.what
+    return None
 
 
 def _read(

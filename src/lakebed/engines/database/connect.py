@@ -1,7 +1,7 @@
 """Opening a lake's database: one SQLite file, or one PostgreSQL database."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -14,6 +14,8 @@ from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
 from sqlalchemy.sql.expression import ColumnElement
 
 from lakebed.engines.catalog_answers import as_catalog_error, as_sqlite_error
+from lakebed.engines.database.pooler import suit_to_pooler
+from lakebed.engines.database.roles import act_as, may_act_as, may_write, owner_of, owners
 from lakebed.engines.database.schema import NEWEST, migrate, version_of
 from lakebed.engines.limits import libpq_limits, silence_limit
 from lakebed.errors import (
@@ -22,6 +24,7 @@ from lakebed.errors import (
     DamagedDatabase,
     LakebedError,
     MissingExtra,
+    UpgradeNeeded,
 )
 from lakebed.settings import masked
 
@@ -29,7 +32,11 @@ BUSY_SECONDS = 30
 _MIGRATION_LOCK = 0x6C616B65626564  # PostgreSQL's advisory lock while migrating: any fixed number
 _WRITES = {"lakebed_writes": True}
 _DISK_FULL = "53100"  # PostgreSQL's disk_full
-_ACCEPTS_NO_WRITES = "25006"  # PostgreSQL's read_only_sql_transaction
+_MEANS_OURS = {
+    "25006",  # PostgreSQL's read_only_sql_transaction
+    "26000",  # invalid_sql_statement_name: another connection prepared it
+    "42P05",  # duplicate_prepared_statement
+}
 _NO_RIGHT = "42501"  # PostgreSQL's insufficient_privilege
 _DAMAGED = ("malformed", "not a database")  # as SQLite puts it
 
@@ -37,9 +44,16 @@ _DAMAGED = ("malformed", "not a database")  # as SQLite puts it
 class Database:
     """Catalog and state. `reading` sees one consistent state; `writing` is one transaction."""
 
-    def __init__(self, url: sqlalchemy.URL, *, where: str, timeout: float = BUSY_SECONDS) -> None:
+    def __init__(
+        self,
+        url: sqlalchemy.URL,
+        *,
+        where: str,
+        timeout: float = BUSY_SECONDS,
+        pooler: bool = False,
+    ) -> None:
         self.where = where
-        self._url, self._timeout = url, timeout
+        self._url, self._timeout, self._pooler = url, timeout, pooler
         self._turn = Lock()
         # raises unless this process may write; set by whoever opens the lake
         self.before_writing: Callable[[], None] = lambda: None
@@ -51,16 +65,22 @@ class Database:
 
     @classmethod
     def postgres(
-        cls, url: str, *, user: str, password: str | None, timeout: float = BUSY_SECONDS
+        cls,
+        url: str,
+        *,
+        user: str,
+        password: str | None,
+        timeout: float = BUSY_SECONDS,
+        pooler: bool = False,
     ) -> "Database":
-        """A PostgreSQL database such as `postgresql://host:port/name`.
+        """A PostgreSQL database such as `postgresql://host:port/name`, or a `pooler` before it.
 
         A statement may take `timeout` seconds.
         """
         address = sqlalchemy.make_url(url).set(
             drivername="postgresql+psycopg", username=user, password=password
         )
-        return cls(address, where=masked(url), timeout=timeout)
+        return cls(address, where=masked(url), timeout=timeout, pooler=pooler)
 
     @property
     def is_sqlite(self) -> bool:
@@ -78,14 +98,16 @@ class Database:
         if self.is_sqlite:
             event.listen(engine, "connect", _prepare_sqlite)
             event.listen(engine, "begin", _begin_sqlite)
-        else:
-            event.listen(engine, "do_connect", self._connect_postgres)
+            return engine
+        if self._pooler:
+            suit_to_pooler(engine, timeout=self._timeout)
+        event.listen(engine, "do_connect", self._connect_postgres)
         return engine
 
     def _connect_args(self) -> dict[str, Any]:
         if self.is_sqlite:
             return {"timeout": BUSY_SECONDS, "check_same_thread": False}
-        return {"application_name": "lakebed", **libpq_limits(self._timeout)}
+        return {"application_name": "lakebed", **libpq_limits(self._timeout, pooler=self._pooler)}
 
     def _connect_postgres(
         self, _dialect: Any, _record: Any, _given: Any, parameters: dict[str, Any]
@@ -139,13 +161,23 @@ class Database:
             if self.is_sqlite and any(sign in _short(error) for sign in _DAMAGED):
                 raise DamagedDatabase(self.where, _short(error)) from error
             if getattr(error.orig, "sqlstate", None) == _NO_RIGHT:
-                right = (error.statement or "do this").split()[0]
-                raise CatalogRefused(
-                    self.where, _short(error), role=self._url.username or "", right=right
-                ) from error
-            if getattr(error.orig, "sqlstate", None) == _ACCEPTS_NO_WRITES:
+                raise self._refused(error) from error
+            if getattr(error.orig, "sqlstate", None) in _MEANS_OURS:
                 raise self._as_ours(error) from error
             raise
+
+    def _refused(self, error: DBAPIError) -> CatalogRefused:
+        statement, owner = error.statement or "do this", None
+        right = "UPDATE" if "FOR UPDATE" in statement else statement.split()[0]
+        with suppress(DBAPIError), self.engine.connect() as connection:
+            owner = owner_of(connection)
+        return CatalogRefused(
+            self.where, _short(error), role=self._role, right=right, owner=owner or ""
+        )
+
+    @property
+    def _role(self) -> str:
+        return self._url.username or ""
 
     def _as_ours(self, error: DBAPIError) -> LakebedError:
         """What a database means that cannot do what it should."""
@@ -182,7 +214,8 @@ class Database:
     def prepare(self, *, before_first: Callable[[], None] = lambda: None) -> None:
         """Migrate the database to the newest version; several processes may try at once.
 
-        `before_first` is called before the first tables are made, and may refuse them.
+        `before_first` is called before the first tables are made, and may refuse them. Later ones
+        belong to the owner of the first, whoever makes them.
         """
         version = self.version()
         if version == NEWEST:
@@ -190,7 +223,18 @@ class Database:
         if version == 0:
             before_first()
         with self.writing(guarded=False) as connection, self._unhurried(connection):
+            self._act_as_owner(connection)
             migrate(connection)
+
+    def _act_as_owner(self, connection: Connection) -> None:
+        """What the rest of the transaction makes belongs to whoever owns the tables."""
+        owner = None if self.is_sqlite else owner_of(connection)
+        if owner is None or owner == self._role:
+            return
+        if not may_act_as(connection, owner):
+            version = version_of(connection)
+            raise UpgradeNeeded(self.where, version, NEWEST, role=self._role, owner=owner)
+        act_as(connection, owner)
 
     @contextmanager
     def _unhurried(self, connection: Connection) -> Iterator[None]:
@@ -213,6 +257,20 @@ class Database:
             if self.is_sqlite:
                 return f"SQLite {connection.execute(text('select sqlite_version()')).scalar()}"
             return f"PostgreSQL {connection.execute(text('show server_version')).scalar()}"
+
+    def owners(self) -> Mapping[str, str]:
+        """The role that owns each of the lake's tables; a file has no roles."""
+        if self.is_sqlite:
+            return {}
+        with self.reading() as connection:
+            return owners(connection)
+
+    def may_write(self) -> bool:
+        """Whether this role may change the lake, as far as the database is asked."""
+        if self.is_sqlite:
+            return True
+        with self.reading() as connection:
+            return may_write(connection)
 
     def close(self) -> None:
         """Close all connections."""

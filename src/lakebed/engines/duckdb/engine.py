@@ -1,7 +1,7 @@
 """DuckDB for the queries of one lake: it stores no table, and reads files where they are."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock
 from typing import Any
@@ -9,9 +9,9 @@ from typing import Any
 import duckdb
 from cachetools import LRUCache
 
-from lakebed.engines.duckdb.extensions import load
 from lakebed.engines.duckdb.instance_pool import InstancePool
 from lakebed.engines.duckdb.rows import DuckRows
+from lakebed.engines.duckdb.s3_secret import NO_BUCKETS, BucketAccess
 from lakebed.engines.duckdb.session import DuckSession, Inspect
 from lakebed.engines.duckdb.spill import spill_setting
 from lakebed.engines.duckdb.sql.scans import may_store_other_types
@@ -52,7 +52,7 @@ _SHORTENS = re.compile(r"\b(limit|offset|fetch|distinct)\b", re.IGNORECASE)
 class DuckEngine:
     """Parses and runs queries in this process.
 
-    `file_access` are statements that give access to the lake's files.
+    `buckets` gives access to the lake's files.
 
     `memory` limits what all queries of the process use together, `cache` what is kept of files for
     the next query; what does not fit is written to a folder below `spill`.
@@ -63,12 +63,13 @@ class DuckEngine:
         *,
         timezone: str,
         inspect: Inspect,
-        file_access: Sequence[str] = (),
+        buckets: BucketAccess = NO_BUCKETS,
         memory: int | None = None,
         cache: int,
         spill: str = "",
     ) -> None:
-        self._timezone, self._inspect, self._file_access = timezone, inspect, tuple(file_access)
+        self.buckets = buckets
+        self._timezone, self._inspect = timezone, inspect
         self._memory, self._cache, self._spill = memory, cache, spill
         self._pools: dict[tuple[str, ...], InstancePool] = {}
         self._lock = Lock()
@@ -109,7 +110,7 @@ class DuckEngine:
     def session(self, *, lossless: bool = False) -> DuckSession:
         """A session for one query; `lossless` keeps every type that Arrow has."""
         more = (_LOSSLESS,) if lossless else ()
-        return DuckSession(lambda plan: self._pool_for(plan, more), self._inspect)
+        return DuckSession(lambda plan: self._pool_for(plan, more), self._inspect, self.buckets)
 
     def private_session(self, *, memory: str | None = None) -> DuckSession:
         """A lossless session in a DuckDB of its own, which can be handed on or have its own memory
@@ -117,7 +118,7 @@ class DuckEngine:
         """
         limit = [f"SET GLOBAL memory_limit = {text(memory)}"] if memory else []
         alone = InstancePool(lambda: self._connect(_LOSSLESS, CAREFUL, *_FRESH, *limit), most=0)
-        return DuckSession(lambda _: alone, self._inspect, on_close=alone.close)
+        return DuckSession(lambda _: alone, self._inspect, self.buckets, on_close=alone.close)
 
     def _pool_for(self, plan: QueryPlan | None, more: tuple[str, ...]) -> InstancePool:
         if (
@@ -140,9 +141,7 @@ class DuckEngine:
         connection.execute(spill_setting(self._spill))
         if self._memory:
             connection.execute(f"SET GLOBAL memory_limit = '{self._memory}B'")
-        if self._file_access:
-            load(connection, "httpfs")
-        for statement in (*self._file_access, *_TRUSTING, *more):
+        for statement in (*self.buckets.statements, *_TRUSTING, *more):
             connection.execute(statement)
         return connection
 

@@ -11,6 +11,7 @@ import duckdb
 
 from lakebed.engines.duckdb.instance_pool import InstancePool, PooledConnection
 from lakebed.engines.duckdb.rows import DuckRows, translated_errors
+from lakebed.engines.duckdb.s3_secret import BucketAccess
 from lakebed.engines.duckdb.sql.listing import listing_part
 from lakebed.engines.duckdb.sql.parse import parse_query
 from lakebed.engines.duckdb.sql.views import COPIED, SetupPart, setup_parts
@@ -30,10 +31,11 @@ class DuckSession:
         self,
         pool_for: Callable[[QueryPlan | None], InstancePool],
         inspect: Inspect,
+        buckets: BucketAccess,
         *,
         on_close: Callable[[], None] | None = None,
     ) -> None:
-        self._pool_for, self._inspect = pool_for, inspect
+        self._pool_for, self._inspect, self._buckets = pool_for, inspect, buckets
         self._on_close = [on_close] if on_close else []
         self._pooled: PooledConnection | None = None
         self._closed = False
@@ -83,11 +85,16 @@ class DuckSession:
         `parts` are what its text needs, unless that is the tables of the plan.
         """
         with translated_errors(plan.sql, plan):
-            connection = self.connection(_parts_of(plan) if parts is None else parts, plan)
+            connection = self.connection(self._parts_of(plan) if parts is None else parts, plan)
             if profile:
                 connection.execute("SET enable_profiling = 'no_output'")
             connection.execute(plan.text, parameters)
         return DuckRows(connection, plan, self.close)
+
+    def _parts_of(self, plan: QueryPlan) -> Sequence[SetupPart]:
+        if plan.listed is not None:
+            return (listing_part(plan.listed),)
+        return (*self._buckets.parts(plan.tables), *setup_parts(plan.tables))
 
     def on_close(self, do: Callable[[], None]) -> None:
         """What to do when the session is closed."""
@@ -119,7 +126,3 @@ class DuckSession:
         self._release()
         while self._on_close:
             self._on_close.pop()()
-
-
-def _parts_of(plan: QueryPlan) -> Sequence[SetupPart]:
-    return setup_parts(plan.tables) if plan.listed is None else (listing_part(plan.listed),)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.engines.arrow import arrow_schema, cast_batches, combine_batches, is_narrow
 from lakebed.engines.duckdb.engine import DuckEngine
+from lakebed.engines.duckdb.s3_secret import BucketAccess
 from lakebed.engines.duckdb.session import DuckSession
 from lakebed.engines.duckdb.sql.conditions import condition
 from lakebed.engines.duckdb.sql.views import SetupPart, extension_parts, select
@@ -35,7 +36,7 @@ def stream_batches(
     schema = arrow_schema(by_name[name] for name in request.columns)
     session = _session(engine, table, memory)
     try:
-        source = _Source(selection, table)
+        source = _Source(selection, table, engine.buckets)
         rows = session.run(source.plan(source.select(request)), parts=source.parts)
         if is_narrow(schema):
             yield from cast_batches(rows.reader(request.rows), schema)
@@ -53,7 +54,7 @@ def count_rows(
     """How many rows fulfil the condition."""
     session = _session(engine, table, memory)
     try:
-        source = _Source(selection, table)
+        source = _Source(selection, table, engine.buckets)
         counting = source.plan(f"SELECT count(*) FROM ({source.select(ReadRequest(()))})")
         return int(session.run(counting, parts=source.parts).fetch(1)[0][0])
     finally:
@@ -74,7 +75,7 @@ def private_relation(
     """
     session = engine.private_session(memory=memory)
     try:
-        source = _Source(selection, table)
+        source = _Source(selection, table, engine.buckets)
         found = session.hand_on(source.parts).sql(source.select(request))
     except BaseException:
         session.close()
@@ -111,12 +112,14 @@ class _Source:
     It is not a view, because DuckDB would bind that twice.
     """
 
-    def __init__(self, selection: TableSelection, table: PlannedTable) -> None:
-        self._selection, self._view = selection, table
+    def __init__(
+        self, selection: TableSelection, table: PlannedTable, buckets: BucketAccess
+    ) -> None:
+        self._selection, self._view, self._buckets = selection, table, buckets
 
     @property
     def parts(self) -> tuple[SetupPart, ...]:
-        return extension_parts([self._view])
+        return (*self._buckets.parts([self._view]), *extension_parts([self._view]))
 
     def select(self, request: ReadRequest) -> str:
         more = condition(request.predicate) if request.predicate is not None else None

@@ -198,7 +198,8 @@ def _catalog(settings: Settings, root: Root) -> dict[str, str]:
             "jdbc.user": catalog.user,
             "jdbc.password": _open(catalog.password),
         }
-        told = {"ApplicationName": "lakebed spark"} | jdbc_limits(catalog.timeout_seconds)
+        limits = jdbc_limits(catalog.timeout_seconds, pooler=catalog.pooler)
+        told = {"ApplicationName": "lakebed spark"} | limits
         # One connection per session: a run commits its tables one after another.
         access |= {f"jdbc.{key}": value for key, value in told.items()} | {"clients": "1"}
         return jdbc | {key: value for key, value in access.items() if value}

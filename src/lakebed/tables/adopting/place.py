@@ -57,8 +57,7 @@ def require_adoptable(address: str, root: Root, tables: Iterable[str], *, rewrit
         )
     if not rewrite and root.is_bucket and below is None:
         raise UsageError(
-            f"the folder is not below {root}: DuckDB is given keys for that place only, and could"
-            " not read the table.",
+            f"the folder is not below {root}, and readers may have keys for that place only.",
             where=address,
             next="Copy the rows instead: --rewrite.",
         )

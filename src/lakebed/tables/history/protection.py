@@ -8,10 +8,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 
-from lakebed.errors import DamagedTable, LakebedError, UnknownName
+from lakebed.errors import (
+    CatalogReadOnly,
+    CatalogRefused,
+    DamagedTable,
+    LakebedError,
+    UnknownName,
+    UnprotectedRead,
+)
 from lakebed.names import TableName, new_run_id
 from lakebed.ports import Catalog, Events, TableMetadata
 from lakebed.settings import SAFE_DAYS
+from lakebed.tables.history.ages import superseded
 from lakebed.tables.history.points import find_point
 
 SECONDS = 3600.0  # how long the protection outlives a process that dies
@@ -23,11 +31,15 @@ Snapshots = Mapping[TableName, Collection[int]]
 
 @dataclass(frozen=True)
 class SnapshotRead:
-    """A snapshot that somebody reads; until `safe_until` (seconds since 1970) it cannot expire."""
+    """A snapshot that somebody reads; until `safe_until` (seconds since 1970) it cannot expire.
+
+    That may be uncertain of one that was not present when it was pinned.
+    """
 
     table: TableName
     snapshot: int
     safe_until: float
+    was_present: bool
 
 
 def snapshot_read(
@@ -41,12 +53,14 @@ def snapshot_read(
     no protection for the first half of that time. The other half is for clocks that disagree, and
     for a database that does not answer when the protection begins.
 
-    Any other snapshot may be about to expire: an earlier one, a tag, the head of a branch, or one
-    that was pinned long ago. It is protected at once.
+    So is a tag, the head of a branch, and a snapshot as long after it was superseded. But other
+    programs remove refs without a record. So these are protected at once by whoever may do that.
     """
     head = metadata.head()
-    is_present = head is not None and head.id == snapshot
-    return SnapshotRead(table, snapshot, pinned_at + UNPROTECTED if is_present else 0.0)
+    is_pointed_at = any(ref.snapshot == snapshot for ref in metadata.refs.values())
+    since = pinned_at if is_pointed_at else superseded(metadata, {})[snapshot].timestamp()
+    was_present = head is not None and head.id == snapshot
+    return SnapshotRead(table, snapshot, since + UNPROTECTED, was_present)
 
 
 def protect_reads(
@@ -54,16 +68,25 @@ def protect_reads(
 ) -> "SnapshotGuard":
     """Protect what is read until the guard is released, from when it is necessary.
 
-    Whoever reads only present snapshots, and not for hours, writes nothing to the database.
+    Whoever reads only present snapshots, and not for hours, writes nothing to the database. A role
+    that may not write to it reads without protection what is still safe; `UnprotectedRead` names
+    what is not.
     """
     read, now = tuple(reads), time.time()
     snapshots: dict[TableName, set[int]] = {}
     for one in read:
         snapshots.setdefault(one.table, set()).add(one.snapshot)
     safe = min((one.safe_until - now for one in read), default=0.0)
-    if safe > 0:
+    if safe > 0 and all(one.was_present for one in read):
         return SnapshotGuard(events, snapshots, after=safe)
-    return protect_snapshots(catalog, events, snapshots, moved=True)
+    try:
+        return protect_snapshots(catalog, events, snapshots, moved=True)
+    except (CatalogRefused, CatalogReadOnly) as refused:
+        for one in read:
+            if one.safe_until <= now:
+                raise UnprotectedRead(str(one.table), one.snapshot, refused) from refused
+        _require_existing(catalog, snapshots, moved=True)
+        return SnapshotGuard(events, {})
 
 
 def protect_snapshots(

@@ -2,10 +2,8 @@
 else.
 """
 
-from collections.abc import Sequence
-
 from lakebed.engines.duckdb.engine import settings_for
-from lakebed.engines.duckdb.extensions import load_statement
+from lakebed.engines.duckdb.s3_secret import NO_BUCKETS, BucketAccess
 from lakebed.engines.duckdb.sql.types import text
 from lakebed.engines.duckdb.sql.views import files_of, setup_parts
 from lakebed.engines.duckdb.untrusted.child_pool import ChildPool
@@ -24,11 +22,11 @@ class ConfinedEngine:
         scans: Scans,
         *,
         timezone: str,
-        file_access: Sequence[str] = (),
+        buckets: BucketAccess = NO_BUCKETS,
         limits: UntrustedLimits | None = None,
         ready: int = 0,
     ) -> None:
-        self._scans, self._timezone, self._file_access = scans, timezone, tuple(file_access)
+        self._scans, self._timezone, self._buckets = scans, timezone, buckets
         self._limits = limits
         self.children = ChildPool(ready=ready)
 
@@ -43,8 +41,8 @@ class ConfinedEngine:
         setup = (
             f"SET GLOBAL TimeZone = {text(self._timezone)}",
             *settings_for(plan),
-            *([load_statement("httpfs")] if self._file_access else []),
-            *self._file_access,
+            *self._buckets.statements,
+            *(part.statement for part in self._buckets.parts(plan.tables)),
             *(part.statement for part in setup_parts(plan.tables)),
         )
         names = tuple(table.name for table in plan.tables)

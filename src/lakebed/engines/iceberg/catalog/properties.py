@@ -83,12 +83,20 @@ def _psycopg_url(catalog: PostgresCatalog) -> str:
     url = make_url(catalog.url).set(
         drivername="postgresql+psycopg", username=catalog.user, password=password
     )
-    limits = {key: str(value) for key, value in libpq_limits(catalog.timeout_seconds).items()}
-    return url.update_query_dict(limits).render_as_string(hide_password=False)
+    limits = libpq_limits(catalog.timeout_seconds, pooler=catalog.pooler)
+    texts = {key: str(value) for key, value in limits.items()}
+    return url.update_query_dict(texts).render_as_string(hide_password=False)
 
 
 def open_pyiceberg(settings: Settings, root: Root) -> "Catalog":
     """PyIceberg's own catalog over the lake's tables."""
     from pyiceberg.catalog import load_catalog
+    from pyiceberg.catalog.sql import SqlCatalog
 
-    return load_catalog(CATALOG, **catalog_properties(settings, root))
+    opened = load_catalog(CATALOG, **catalog_properties(settings, root))
+    catalog = settings.catalog
+    if isinstance(catalog, PostgresCatalog) and catalog.pooler and isinstance(opened, SqlCatalog):
+        from lakebed.engines.database.pooler import suit_to_pooler
+
+        suit_to_pooler(opened.engine, timeout=catalog.timeout_seconds)
+    return opened
