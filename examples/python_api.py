@@ -120,6 +120,9 @@ lake.relocate(dry_run=True)
 # %% lake.takeover
 lake.takeover()  # this database is the owner already, so nothing changes
 
+# %% lake.upgrade
+assert not lake.upgrade(check=True).is_due
+
 # %% lake.spark
 lake.spark.table("ecommerce.silver.clean_orders").groupBy("country").count().show()
 
@@ -356,6 +359,9 @@ zone = lake.zones.show("orders")
 
 # %% lake.zones.columns
 lake.zones.columns(zone.zone, landed)
+
+# %% lake.zones.retry
+lake.zones.retry("orders")  # no file is in quarantine
 
 # %% lake.runs.list
 records = lake.runs.list(state="success", limit=5)

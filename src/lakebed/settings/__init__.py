@@ -27,7 +27,6 @@ from lakebed.settings.places import (
 )
 from lakebed.settings.query import QuerySettings
 from lakebed.settings.refusals import first_error, reason, unknown_name
-from lakebed.settings.releases import ReleaseSettings
 from lakebed.settings.root import SETTINGS_FILE, Root, find_root, normalized_location
 from lakebed.settings.secrecy import MASK, SECRET_WORD, masked
 from lakebed.settings.spec import (
@@ -35,6 +34,7 @@ from lakebed.settings.spec import (
     FilesSettings,
     LeaseSettings,
     PlacesSettings,
+    ReleaseSettings,
     ScopedSettings,
     Settings,
     SparkSettings,

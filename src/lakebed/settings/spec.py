@@ -21,7 +21,6 @@ from lakebed.settings.catalog import CatalogSettings, SqliteCatalog
 from lakebed.settings.kartothek import KartothekSettings
 from lakebed.settings.layouts import LayoutSettings
 from lakebed.settings.query import QuerySettings
-from lakebed.settings.releases import ReleaseSettings
 from lakebed.settings.secrecy import web_address
 from lakebed.settings.worker import WorkerSettings
 
@@ -31,6 +30,24 @@ Mebibytes = 1024 * 1024
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ReleaseSettings(_Part):
+    """How long versions of pipelines and their drafts are kept."""
+
+    max_versions: int = Field(
+        default=50,
+        ge=1,
+        description="how many versions of a pipeline are kept; its own max_versions has precedence",
+    )
+    drafts_max_age_days: float = Field(
+        default=7, ge=1, description="how long saved drafts are kept"
+    )
+    soft_delete_purge_days: float = Field(
+        default=30,
+        ge=1,
+        description="how long a deleted pipeline can be restored; then care removes its releases",
+    )
 
 
 class FilesSettings(_Part):
