@@ -138,27 +138,25 @@ def _put(drafts: TestLake, path: str, text: str = "SELECT 1") -> Path:
     return file
 
 
-@pytest.mark.parametrize(("path", "advice"), MISPLACED)
-def test_a_file_in_a_wrong_place_of_a_pipelines_folder_is_told(
-    drafts: TestLake, path: str, advice: str
-) -> None:
-    _put(drafts, f"pipelines/{path}")
-    for ask in (drafts.lake.plan, drafts.lake.run, drafts.lake.pipelines.release):
-        with pytest.raises(BadPipeline, match="nothing reads this file here") as refused:
-            ask("gold.good")
-        assert refused.value.where == f"shop/pipelines/{path}"
+def test_a_file_in_a_wrong_place_of_a_pipelines_folder_is_told(drafts: TestLake) -> None:
+    for path, advice in MISPLACED:
+        file = _put(drafts, f"pipelines/{path}")
+        for ask in (drafts.lake.plan, drafts.lake.run, drafts.lake.pipelines.release):
+            with pytest.raises(BadPipeline, match="nothing reads this file here") as refused:
+                ask("gold.good")
+            assert refused.value.where == f"shop/pipelines/{path}"
+            assert advice in refused.value.next
+        file.unlink()
+
+
+def test_a_file_beside_the_pipelines_is_told_when_all_are_meant(drafts: TestLake) -> None:
+    for path, advice in BESIDE:
+        file = _put(drafts, path)
+        with pytest.raises(BadPipeline, match="nothing reads this") as refused:
+            drafts.lake.plan()
         assert advice in refused.value.next
-
-
-@pytest.mark.parametrize(("path", "advice"), BESIDE)
-def test_a_file_beside_the_pipelines_is_told_when_all_are_meant(
-    drafts: TestLake, path: str, advice: str
-) -> None:
-    _put(drafts, path)
-    with pytest.raises(BadPipeline, match="nothing reads this") as refused:
-        drafts.lake.plan()
-    assert advice in refused.value.next
-    assert drafts.lake.plan("gold.good")
+        assert drafts.lake.plan("gold.good")
+        file.unlink()
 
 
 def test_files_that_do_not_look_like_a_pipelines_may_lie_anywhere(drafts: TestLake) -> None:
