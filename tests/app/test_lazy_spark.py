@@ -1,6 +1,8 @@
 """Lazy tables by Spark: the same snapshot, columns and rows as by DuckDB."""
 
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -8,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import lakebed
+from lakebed.app import create_lake, open_lake
 from lakebed.errors import UsageError
 from lakebed.names import TableName
 from lakebed.ports import Pointer
@@ -134,3 +137,20 @@ def test_no_file_that_spark_wrote_is_left_out_with_a_row_that_fits(
     assert left_out > 400
     oracle.close()
     bench.close()
+
+
+@pytest.mark.usefixtures("spark_home")
+def test_a_lake_tells_when_it_starts_spark_and_when_it_runs(tmp_path: Path) -> None:
+    told: list[str] = []
+
+    @contextmanager
+    def starting() -> Iterator[None]:
+        told.append("starting")
+        yield
+        told.append("running")
+
+    create_lake(tmp_path / "lake")
+    with open_lake(tmp_path / "lake", starting=starting) as lake:
+        assert told == []
+        lake.spark.sql("SELECT 1").collect()
+        assert told == ["starting", "running"]
