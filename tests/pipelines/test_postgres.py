@@ -106,7 +106,7 @@ def test_pipelines_run_behind_a_pooler_that_gives_each_transaction_another_conne
         catalog = pooled.catalog.model_copy(update={"pooler": True})
         with new_lake(tmp_path, catalog) as lake:
             result = lake.run(threads=2)
-            assert [record.error for record in result.records] == [None] * 10
+            assert [record.state for record in result.records] == ["success"] * 10
             assert lake.query("SELECT id FROM shop.silver.t9").fetchall() == [(3,)]
 
 

@@ -45,7 +45,8 @@ def test_other_buckets_are_asked_for_at_the_lakes_server_without_its_keys() -> N
     )
     *_, elsewhere = BucketAccess(Root.parse("s3://bucket/lake"), settings, {}).statements
     assert ("ENDPOINT 'host:8333'" in elsewhere, "KEY_ID" in elsewhere) == (True, False)
-    on_amazon = BucketAccess(Root.parse("s3://bucket/lake"), FilesSettings(), {}).statements
+    keys = {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}
+    on_amazon = BucketAccess(Root.parse("s3://bucket/lake"), FilesSettings(), keys).statements
     assert not [statement for statement in on_amazon if "elsewhere" in statement]
 
 
