@@ -87,7 +87,7 @@ def _json_fault(columns: Sequence[Field], record: str, spec: ZoneSpec) -> str:
     try:
         value = json.loads(record, parse_float=Decimal)
     except (ValueError, RecursionError) as error:
-        if len(record) >= LONGEST_RECORD:
+        if len(record) >= LONGEST_RECORD and isinstance(error, ValueError):
             return "is too long to say which of its values does not fit"
         return f"is not JSON ({error})"
     if not isinstance(value, dict | list):
