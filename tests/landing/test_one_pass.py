@@ -115,7 +115,7 @@ def odd_texts(reader: SparkReader, group: FileGroup) -> tuple[int, ...]:
 
 
 def test_a_file_of_a_thousand_texts_does_not_overflow_the_stack(spark: Any) -> None:
-    doubts = [has_odd_sign(Field("v", "string"))] * 1000
+    doubts = [has_odd_sign(Field("v", "string"), {"escape": '"'})] * 1000
     frame = spark.sql("SELECT 'a' AS v").agg(count_any(doubts).alias("doubtful"))
     assert frame.columns == ["doubtful"]
 

@@ -133,6 +133,23 @@ def test_staged_rows_are_checked_while_they_are_staged(shop: TestLake, passes: l
     assert (shop.refs("bronze.orders"), shop.hidden()) == ({"main"}, [])
 
 
+def test_a_text_with_a_line_break_deep_in_a_file_does_not_become_two_rows(
+    shop: TestLake,
+) -> None:
+    shop.pipeline("bronze.orders", ORDERS, APPEND)
+    shop.land("orders", "1.csv", "id,note\na1,a note\n")
+    shop.run_one("bronze.orders")
+    beyond_what_is_sniffed = "".join(f"a{number},a note\n" for number in range(2, 8_000))
+    two_lines = 'a8000,"Hello\nDear Bob, bye"\n'
+    shop.land("orders", "2.csv", f"id,note\n{beyond_what_is_sniffed}{two_lines}a8001,b\n")
+    shop.land("orders", "3.csv", 'id,note\na9000,a pipe of 5"\na9001,"7"""\n')
+    shop.run_one("bronze.orders")
+    assert ids(shop, "bronze.orders") == ["a1", "a9000", "a9001"]
+    ((path, reason),) = reasons(shop).items()
+    assert path.endswith("2.csv")
+    assert reason.startswith("the quotes of line 8000 are not closed; if its fields hold line")
+
+
 def test_a_text_with_the_digits_of_a_long_number_takes_no_second_reading(
     shop: TestLake, passes: list[str]
 ) -> None:

@@ -28,6 +28,12 @@ def dialect_of(kind: FileFormat, spec: ZoneSpec) -> CsvDialect:
     return CsvDialect(delimiter_of(kind, spec), spec.quote, spec.escape)
 
 
+def open_quotes(line: int, spec: ZoneSpec) -> str:
+    """What is wrong with a line that ends inside quotes."""
+    advice = f"if its fields hold line breaks, {spec.how_to_set('multiline', 'true')}"
+    return f"the quotes of line {line} are not closed; {advice}"
+
+
 def sniff_csv(
     files: Files,
     file: FileInfo,
@@ -85,7 +91,10 @@ def _first_records(
         if whole and record is None:
             raise BrokenFile("it holds only blank lines")
         if record is not None and not cut:
-            return record, next_records(text, signs, whole=whole)
+            others, open_line = next_records(text, signs, whole=whole)
+            if open_line and len(record) > 1 and not spec.multiline:
+                raise BrokenFile(open_quotes(open_line, spec))
+            return record, others
     raise BrokenFile("its first line does not end within 1 MiB")
 
 

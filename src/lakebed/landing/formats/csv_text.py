@@ -42,18 +42,31 @@ def first_record(text: str, signs: CsvDialect, *, multiline: bool) -> list[str] 
     return next(iter(signs.records(lines[filled:] if multiline else [lines[filled]])))
 
 
-def next_records(text: str, signs: CsvDialect, *, whole: bool) -> list[list[str]]:
-    """The records after the first one, as far as lines of the text can be read on their own; its
-    last line counts only if the text is the `whole` file.
+def next_records(
+    text: str, signs: CsvDialect, *, whole: bool
+) -> tuple[list[list[str]], int | None]:
+    """The records after the first one, as far as lines of the text can be read on their own, and
+    the number of the first line before the last that ends inside quotes, if any does. The last line
+    is read only if the text is the `whole` file.
     """
-    lines = [line for line in LINE_BREAK.split(text) if line.strip(_BLANK)]
+    numbered = enumerate(LINE_BREAK.split(text), 1)
+    lines = [(number, line) for number, line in numbered if line.strip(_BLANK)]
     found: list[list[str]] = []
-    for line in lines[1:] if whole else lines[1:-1]:
+    open_line = None
+    for number, line in lines[1:] if whole else lines[1:-1]:
         try:
             found += signs.records([line])
         except csv.Error:
-            continue
-    return found
+            is_last = number == lines[-1][0]
+            if open_line is None and not is_last and _ends_inside_quotes(line, signs):
+                open_line = number
+    return found, open_line
+
+
+def _ends_inside_quotes(line: str, signs: CsvDialect) -> bool:
+    quotes = QuoteTracker(signs)
+    quotes.feed(line)
+    return quotes.open
 
 
 def last_line(text: str) -> str:

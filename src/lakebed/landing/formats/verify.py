@@ -4,7 +4,7 @@ import codecs
 from typing import IO
 
 from lakebed.landing.formats import parquet_file
-from lakebed.landing.formats.csv_file import dialect_of
+from lakebed.landing.formats.csv_file import dialect_of, open_quotes
 from lakebed.landing.formats.csv_text import QuoteTracker
 from lakebed.landing.formats.file_format import FileFormat, encoding_of, format_of
 from lakebed.landing.formats.streams import BrokenFile, open_stream
@@ -67,8 +67,7 @@ def _damaged_line(stream: IO[bytes], kind: FileFormat, spec: ZoneSpec, *, multil
             quotes.feed(line)
             opened_at = opened_at if was_open else number
             if quotes.open and not multiline:
-                advice = f"if its fields hold line breaks, {spec.how_to_set('multiline', 'true')}"
-                return f"the quotes of line {number} are not closed; {advice}"
+                return open_quotes(number, spec)
     return f"the quotes opened in line {opened_at} are not closed" if quotes and quotes.open else ""
 
 

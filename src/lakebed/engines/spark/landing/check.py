@@ -197,7 +197,9 @@ def _texts(session: "SparkSession", group: FileGroup) -> "DataFrame":
         graded,
         path=f.col("path"),
         corrupt=count_any(broken),
-        suspect=count_any([has_odd_sign(Field(f"t{place}", "string")) for place in strings]),
+        suspect=count_any(
+            [has_odd_sign(Field(f"t{place}", "string"), group.options) for place in strings]
+        ),
         filled=f.array(*(f.count(f"t{place}") for place in places)),
         odd=f.array(*(f.count_if(f.col(f"g{place}") != PLAIN) for place in places)),
     )

@@ -100,7 +100,11 @@ def _texts(session: "SparkSession", group: FileGroup, path_column: str) -> "Data
     frame = load_texts(reader_of(session, group).option("mode", "FAILFAST"), group)
     path = [path_column] if path_column else []
     parsed = with_path(frame, path_column).selectExpr(*parts, *map(spark_identifier, path))
-    strings = [has_odd_sign(Field(one.name, "string")) for one in named if one.type == "string"]
+    strings = [
+        has_odd_sign(Field(one.name, "string"), group.options)
+        for one in named
+        if one.type == "string"
+    ]
     others = [f.expr(one.needs_a_closer_look) for one in named if one.type != "string"]
     values = [f.col(one.value).alias(of.name) for one, of in zip(named, columns, strict=True)]
     return parsed.select(*values, *path, any_of([*strings, *others]).alias(DOUBT))

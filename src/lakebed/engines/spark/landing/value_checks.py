@@ -1,7 +1,7 @@
 """What Spark's readers accept without a word: digits that are lost, bytes that mean nothing."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lakebed.names import spark_identifier
@@ -10,6 +10,7 @@ from lakebed.ports import Field
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
+_SIGNS = (("quote", '"'), ("escape", "\\"))  # with Spark's defaults
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 
 
@@ -35,14 +36,25 @@ def loses_digits(column: Field, wide: Field) -> "Column | None":
     )
 
 
-def has_odd_sign(column: Field) -> "Column":
-    """Whether a text has a replacement character, for bytes that are invalid in the encoding, or a
-    NUL.
+def has_odd_sign(column: Field, options: Mapping[str, str]) -> "Column":
+    """Whether a text has a replacement character, for bytes that are invalid in the encoding, a
+    NUL, or a quote that may close one which another line has opened.
+
+    Where quotes are doubled, a line that begins inside quotes leaves an odd number of them in the
+    field in which they end.
     """
     from pyspark.sql import functions as f
 
-    name = f.col(spark_identifier(column.name))
-    return f.contains(name, f.lit("\ufffd")) | f.contains(name, f.lit("\0"))
+    text = f.col(spark_identifier(column.name))
+    quote, escape = (options.get(sign, usual) for sign, usual in _SIGNS)
+    odd = f.contains(text, f.lit("\ufffd")) | f.contains(text, f.lit("\0"))
+    if options.get("multiLine") == "true":
+        return odd
+    may_close = f.contains(text, f.lit(quote))
+    if escape == quote:
+        without = f.replace(text, f.lit(quote), f.lit(""))
+        may_close &= (f.octet_length(text) - f.octet_length(without)) % 2 == 1
+    return odd | may_close
 
 
 def count_any(conditions: "Sequence[Column | None]") -> "Column":
