@@ -128,3 +128,12 @@ def test_a_file_that_changed_after_it_was_read_stops_the_publication(how: str) -
     ) as refused:
         require_unchanged(files, found.files)
     assert "a.csv" not in str(refused.value)
+
+
+def test_files_that_no_pattern_matches_are_counted_as_long_as_none_matches() -> None:
+    files = Clocked()
+    for name in ("a_1.csv", "a_2.csv"):
+        files.land(name, b"id\n1\n", age=60)
+    spec = ZoneSpec(pattern=r"a_\d.csv", settle_seconds=0)
+    assert freeze(files, ZONE, spec).unmatched == 2
+    assert freeze(files, ZONE, ZoneSpec(settle_seconds=0), pattern="*_1.csv").unmatched == 0

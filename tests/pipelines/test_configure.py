@@ -62,6 +62,24 @@ def test_a_rename_is_written_in_several_ways(config: str, source: str) -> None:
         ),
         ("", "-- @contract: true\nSELECT 1", "pipeline.sql:1", "none are listed"),
         ("sort_by: [week(at)]", "SELECT 1", "config.yaml:1", "no transform 'week'"),
+        (
+            "columns:\n  id: {}\ntags: x\ncolumns:\n  v: {}",
+            "SELECT 1",
+            "config.yaml:4",
+            "columns is there twice; first on line 1",
+        ),
+        (
+            "columns:\n  c:\n    tests: [accepted_values: {values: [DE, NO]}]",
+            "SELECT 1",
+            "config.yaml:3",
+            "YAML reads NO, yes, on and off as true or false: quote them",
+        ),
+        (
+            "",
+            "SELECT 1\n-- @merge_strategy: append",
+            "pipeline.sql:2",
+            "below the first line of code",
+        ),
     ],
 )
 def test_what_cannot_be_meant_is_refused_at_its_line(

@@ -77,6 +77,8 @@ GIVEN = replace(LAST, release="r", given="g")
          "no file is waiting in shop.orders; --full-refresh reads the 2 archived"),
         ("append_only", ZonePin(quarantined=2), TargetTable(TABLE), False,
          "no file is waiting in shop.orders; 2 set aside earlier: lakebed zone show shop.orders"),
+        ("append_only", ZonePin(unmatched=3), TargetTable(TABLE), False,
+         "no file is waiting in shop.orders: 3 files do not match the pattern (a * stands for any characters)"),
         ("full_refresh", ZonePin(FILES), TargetTable(TABLE, metadata("append"), GIVEN), False, "no new file in shop.orders"),
         ("full_refresh", ZonePin(FILES), TargetTable(TABLE, metadata("append"), replace(GIVEN, given="")), True,
          "the inputs of the last run are not known"),  # the record of an older Lakebed

@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from lakebed.errors import BadName, BadPipeline
 from lakebed.names import TableName, ZoneName
-from lakebed.pipelines.definition.load import read_drafts, read_pipeline
+from lakebed.pipelines.definition.load import decode_files, read_drafts, read_pipeline
 from lakebed.pipelines.definition.naming import require_known_layer
 from lakebed.pipelines.definition.spec import PipelineSpec
 from lakebed.settings import Settings
@@ -236,6 +236,11 @@ def test_a_view_reads_tables_only() -> None:
         "landing zone"
         in refusal("SELECT * FROM {{ landing_zone('x') }}", "materialized: view").what
     )
+
+
+def test_files_of_other_encodings_are_refused_with_what_they_are() -> None:
+    with pytest.raises(BadPipeline, match=r"not UTF-8 text.*It is UTF-16. Save it as UTF-8"):
+        decode_files("f", {"pipeline.sql": "SELECT 1".encode("utf-16")})
 
 
 def test_the_release_changes_with_any_file_and_with_nothing_else() -> None:

@@ -18,7 +18,12 @@ def test_a_file_says_how_severe_a_gate_is_and_how_to_fix_what_it_finds() -> None
 
 
 @pytest.mark.parametrize(
-    ("line", "said"), [("-- @severity: fatal", "error or warn"), ("-- @sevrity: warn", "severity")]
+    ("line", "said"),
+    [
+        ("-- @severity: fatal", "error or warn"),
+        ("-- @sevrity: warn", "severity"),
+        ("-- severity: warn", "Write: -- @severity: warn"),
+    ],
 )
 def test_a_misspelt_annotation_is_refused_with_what_is_meant(line: str, said: str) -> None:
     with pytest.raises(BadPipeline, match=said):

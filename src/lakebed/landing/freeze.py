@@ -30,6 +30,7 @@ class FrozenFiles:
     files: tuple[FileInfo, ...]
     waiting: tuple[FileInfo, ...] = ()
     quarantined: int = 0  # files that earlier runs have set aside
+    unmatched: int = 0  # files that do not match the pattern, if none does
 
 
 def list_zone(files: Files, zone: ZoneName, folder: str = "") -> tuple[FileInfo, ...]:
@@ -94,7 +95,8 @@ def freeze(
         return data_files(listed, zone, pattern=pattern, spec=spec)
 
     taken, every = tuple(consumed), list_zone(files, zone)
-    seen = not_consumed(data_of(every), taken)
+    matching = data_of(every)
+    seen = not_consumed(matching, taken)
     settled = now() - timedelta(seconds=spec.settle_seconds)
     young = [file for file in seen if file.modified > settled]
     if young:
@@ -110,6 +112,7 @@ def freeze(
         tuple(file for file in seen if file not in held),
         held,
         quarantined=len(quarantined_files(every, zone)),
+        unmatched=0 if matching else len(data_files(every, zone)),
     )
 
 

@@ -10,6 +10,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    field_validator,
     model_validator,
 )
 
@@ -21,6 +22,7 @@ from lakebed.templates import read_annotations
 _SEVERITIES: dict[str, Severity] = {"error": "error", "warn": "warn", "warning": "warn"}
 _NESTED = ("arguments", "config")
 _CALL = re.compile(r"\s*(?:\{\{)?\s*(ref|source)\s*\((.*)\)\s*(?:\}\})?\s*")
+_BARE_SEVERITY = re.compile(r"^\s*--\s*severity\s*:\s*(\w+)\s*$", re.MULTILINE | re.IGNORECASE)
 _KEYS = ("severity", "description", "tags", "remediation")
 
 
@@ -50,6 +52,7 @@ def read_gate(name: str, source: str, *, where: str) -> Gate:
                 line=annotation.line,
                 next=suggestion(near(key, _KEYS)),
             )
+    _require_annotated(source, where)
     values = {key: annotation.value for key, annotation in given.items()}
     severity = values.get("severity", "error").casefold()
     if severity not in _SEVERITIES:
@@ -71,6 +74,18 @@ def read_gate(name: str, source: str, *, where: str) -> Gate:
         ),
         remediation=values.get("remediation", ""),
     )
+
+
+def _require_annotated(source: str, where: str) -> None:
+    """Without its `@`, a severity is a comment, and the gate another one than was meant."""
+    bare = _BARE_SEVERITY.search(source)
+    if bare and bare[1].casefold() in _SEVERITIES:
+        raise BadPipeline(
+            "nothing reads this severity: an annotation begins with @.",
+            where=where,
+            line=source.count("\n", 0, bare.start(1)) + 1,
+            next=f"Write: -- @severity: {bare[1]}",
+        )
 
 
 class _Part(BaseModel):
@@ -99,6 +114,14 @@ class AcceptedValues(SimpleTest):
     """The values a column may have; NULL is tested by `not_null`."""
 
     values: tuple[str | int | float | bool, ...] = Field(min_length=1)
+
+    @field_validator("values")
+    @classmethod
+    def _without_words_of_yaml(cls, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        truths = [isinstance(value, bool) for value in values]
+        if any(truths) and not all(truths):
+            raise ValueError("YAML reads NO, yes, on and off as true or false: quote them")
+        return values
 
 
 def _named_table(given: Any) -> Any:

@@ -44,6 +44,7 @@ class Document:
 
     def _walk(self, node: Any, path: Path) -> Iterator[tuple[Path, int]]:
         if isinstance(node, yaml.MappingNode):
+            self._require_each_once(node, path)
             for key, value in node.value:
                 here = (*path, str(key.value))
                 yield here, key.start_mark.line + 1
@@ -51,6 +52,21 @@ class Document:
         elif isinstance(node, yaml.SequenceNode):
             for item in node.value:
                 yield from self._walk_named(item, path)
+
+    def _require_each_once(self, node: yaml.MappingNode, path: Path) -> None:
+        """YAML itself would take the last of them, and forget the others."""
+        seen: dict[str, int] = {}
+        for key, _ in node.value:
+            name, line = str(key.value), key.start_mark.line + 1
+            if name in seen:
+                raise self._refusal(
+                    f"{'.'.join((*path, name))} is there twice; first on line {seen[name]}.",
+                    where=self.where,
+                    line=line,
+                    excerpt=masked(self._text[line - 1]),
+                    next="Make one of the two.",
+                )
+            seen[name] = line
 
     def _walk_named(self, item: Any, path: Path) -> Iterator[tuple[Path, int]]:
         """An item of a list that has a `name` is found by it, any other by its keys."""

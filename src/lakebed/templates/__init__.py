@@ -2,7 +2,12 @@
 renders to.
 """
 
-from lakebed.templates.annotations import Annotation, read_annotations
+from lakebed.templates.annotations import (
+    Annotation,
+    Comment,
+    misplaced_annotation,
+    read_annotations,
+)
 from lakebed.templates.declarations import Declarations, TemplateRead, read_declarations
 from lakebed.templates.literal import escaped, literal
 from lakebed.templates.render import Rendered, TemplateValues, render
@@ -13,6 +18,7 @@ __all__ = [
     "RANGE",
     "STAND_IN",
     "Annotation",
+    "Comment",
     "Declarations",
     "Rendered",
     "SqlValue",
@@ -20,6 +26,7 @@ __all__ = [
     "TemplateValues",
     "escaped",
     "literal",
+    "misplaced_annotation",
     "read_annotations",
     "read_declarations",
     "render",

@@ -1,7 +1,7 @@
 """Settings in the comments of a pipeline or gate: `-- @key: value`, in Python `# @key: value`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -52,6 +52,19 @@ def read_annotations(
             )
         found[annotation.key] = annotation
     return found
+
+
+def misplaced_annotation(
+    text: str, *, comment: Comment, keys: Collection[str]
+) -> Annotation | None:
+    """The first annotation of one of these keys below the leading comments, where none is read."""
+    *_, end = (0, *(match.end() for match in _leading(text, _LEADING[comment])))
+    for match in _ANYWHERE[comment].finditer(text, end):
+        annotation = _ANNOTATION.match(match["said"])
+        if annotation and annotation["value"] is not None and annotation["key"].lower() in keys:
+            line = text.count("\n", 0, match.start("said")) + 1
+            return Annotation(annotation["key"].lower(), annotation["value"].strip(), line)
+    return None
 
 
 def _comments(text: str, comment: Comment, *, anywhere: bool) -> Iterator[tuple[int, str]]:

@@ -1,12 +1,14 @@
 """From a pipeline's folder to a `PipelineSpec`, or to an error that shows the line."""
 
 import hashlib
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
 from lakebed.errors import BadName, BadPipeline, near, raise_all, suggestion
 from lakebed.names import TableName, ZoneName
+from lakebed.pipelines.definition.config import PipelineConfig
 from lakebed.pipelines.definition.configure import Configured, Origin, configure
 from lakebed.pipelines.definition.misplaced import (
     OF_A_NAMESPACE,
@@ -22,11 +24,19 @@ from lakebed.ports import Files
 from lakebed.quality import Gate, column_gates, read_gate
 from lakebed.settings import DATA, Document
 from lakebed.tables import TEMPLATE_WORDS
-from lakebed.templates import Declarations, TemplateRead, read_annotations, read_declarations
+from lakebed.templates import (
+    Comment,
+    Declarations,
+    TemplateRead,
+    misplaced_annotation,
+    read_annotations,
+    read_declarations,
+)
 
 _CONFIG = "config.yaml"
 _CODE: dict[str, Kind] = {"pipeline.sql": "sql", "pipeline.py": "python"}
 _SOURCES: dict[str, Kind] = {**_CODE, _CONFIG: "source"}  # in the order in which they count
+_COMMENTS: dict[Kind, Comment] = {"sql": "--", "python": "#"}
 _GATES = "tests/quality/"
 _NAMESPACE = frozenset({"pipelines", "landing", "warehouse"})  # what only a namespace has
 
@@ -127,7 +137,9 @@ def decode_files(folder: str, contents: Mapping[str, bytes]) -> dict[str, str]:
         except UnicodeDecodeError as error:
             if path.endswith((".sql", ".py", ".yaml", ".yml")):
                 what = f"this is not UTF-8 text: {error.reason} at byte {error.start}."
-                raise BadPipeline(what, where=f"{folder}/{path}") from None
+                is_utf16 = data.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+                advice = f"{'It is UTF-16. ' if is_utf16 else ''}Save it as UTF-8."
+                raise BadPipeline(what, where=f"{folder}/{path}", next=advice) from None
     return {path: _readable(data) for path, data in contents.items()}
 
 
@@ -160,6 +172,7 @@ def read_pipeline(
     configured = _configured(contents, kind, folder, where)
     if version is None:  # a release runs as it is
         raise_all(misplaced_in_pipeline(folder, contents, kind))
+        _require_annotations_on_top(kind, source, where)
     _require_one_source(configured, kind, folder, contents)
     gates = _gates(folder, contents, configured)
     style, reads, zones, names = _reads(kind, source, where)
@@ -222,11 +235,25 @@ def _configured(contents: Mapping[str, str], kind: Kind, folder: str, where: str
     document = Document(contents.get(_CONFIG, ""), where=f"{folder}/{_CONFIG}", refusal=BadPipeline)
     if kind == "source":
         return configure(document, {}, source=where)
-    file = "pipeline.sql" if kind == "sql" else "pipeline.py"
-    annotations = read_annotations(
-        contents[file], comment="--" if kind == "sql" else "#", where=where
-    )
+    code = contents[_source_file(folder, contents)]
+    annotations = read_annotations(code, comment=_COMMENTS[kind], where=where)
     return configure(document, annotations, source=where)
+
+
+def _require_annotations_on_top(kind: Kind, code: str, where: str) -> None:
+    """Raise for a setting in a comment below the first line of code, where none is read."""
+    comment = _COMMENTS.get(kind)
+    stray = comment and misplaced_annotation(
+        code, comment=comment, keys=PipelineConfig.model_fields
+    )
+    if stray:
+        raise BadPipeline(
+            f"nothing reads the annotation @{stray.key} below the first line of code.",
+            where=where,
+            line=stray.line,
+            excerpt=f"{comment} @{stray.key}: {stray.value}",
+            next="Move it to the comments at the top of the file, or to config.yaml.",
+        )
 
 
 def _require_one_source(

@@ -52,7 +52,9 @@ def pin_zones(
             pin = zone.all(taken)
         else:
             pin = zone.waiting(absent=absent)
-        pinned[ref.zone, ref.pattern] = replace(pin, quarantined=zone.quarantined)
+        pinned[ref.zone, ref.pattern] = replace(
+            pin, quarantined=zone.quarantined, unmatched=zone.unmatched
+        )
     if (
         spec.config.one_file_a_run
         and not full_refresh
@@ -117,7 +119,7 @@ class _Zone:
         self.ref, self.spec, self.services = ref, spec, services
         frozen = freeze(services.ports.files, ref.zone, spec, pattern=ref.pattern)
         self.changing = tuple(file.path for file in frozen.waiting)
-        self.quarantined = frozen.quarantined
+        self.quarantined, self.unmatched = frozen.quarantined, frozen.unmatched
         self.known = known_files(
             ref.zone, frozen.files, services.ports.files, services.ports.records, table=table
         )

@@ -57,6 +57,7 @@ class ZonePin:
     others: tuple[FileInfo, ...] = ()  # of these, the ones in this zone
     archived: int = 0  # how many files in `_processed/` are not read
     quarantined: int = 0  # how many files earlier runs have set aside
+    unmatched: int = 0  # how many files do not match the pattern, if none does
     replaced: tuple[str, ...] = ()  # files of which the table has a former version
     replaced_rule: ReplacedRule = "append"  # what becomes of their rows under append_only
     columns: tuple[str, ...] = ()  # those of its files, where zone.yaml says them

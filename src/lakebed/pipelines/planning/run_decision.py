@@ -30,7 +30,7 @@ def decide_run(spec: PipelineSpec, pins: Pins, target: TargetTable) -> RunDecisi
     gone = [path for pin in pins.landing.values() for path in pin.gone]
     changed = spec.strategy.rebuilds_all and not target.absent and _change(spec, pins, target, gone)
     if not any(pin.files for pin in pins.landing.values()) and not (changed and gone):
-        also = f"{_archived(pins, target)}{_quarantined(pins)}"
+        also = f"{_unmatched(pins)}{_archived(pins, target)}{_quarantined(pins)}"
         return RunDecision(should_run=False, reason=f"no file is waiting in {listed}{also}")
     if target.absent and any(pin.known for pin in pins.landing.values()):
         return RunDecision(should_run=True, reason="the table does not exist")
@@ -95,6 +95,15 @@ def _replaced_warning(path: str, zone: ZoneName) -> str:
 def _archived(pins: Pins, target: TargetTable) -> str:
     count = sum(pin.archived for pin in pins.landing.values())
     return f"; --full-refresh reads the {count} archived" if target.absent and count else ""
+
+
+def _unmatched(pins: Pins) -> str:
+    """Files that are there for nobody: the pattern may be meant otherwise than it reads."""
+    count = sum(pin.unmatched for pin in pins.landing.values())
+    if not count:
+        return ""
+    files = "1 file does" if count == 1 else f"{count} files do"
+    return f": {files} not match the pattern (a * stands for any characters)"
 
 
 def _quarantined(pins: Pins) -> str:

@@ -14,7 +14,7 @@ from lakebed.pipelines.running.active_run import ActiveRun
 from lakebed.ports import Column, ColumnTypeChange, TableMetadata, ZoneTypes
 from lakebed.sql import NOTHING_PASSED, PassedColumns, passed_columns
 from lakebed.tables import can_accept
-from lakebed.types import ColumnType, join_types, parse_type, read_iceberg_type
+from lakebed.types import INTEGER_BITS, ColumnType, join_types, parse_type, read_iceberg_type
 
 _LONGEST_NAME = 255
 # Nested types are left to what is remembered of the zone.
@@ -79,9 +79,11 @@ def odd_spellings(checked: CheckedFiles, *, where: str) -> Iterator[str]:
     """What to say of texts that are read as before, although they may be no numbers."""
     for name, count in checked.odd.items():
         values = "value has" if count == 1 else "values have"
+        is_number = checked.target[name].name in {*INTEGER_BITS, "decimal", "double", "float"}
+        example = " (007, for instance)" if is_number else ""
         yield (
             f"{where}: {count} {values} an unusual spelling for {name}, which is"
-            f" {checked.target[name]} since an earlier run (007, for instance); if it is text, set"
+            f" {checked.target[name]} since an earlier run{example}; if it is text, set"
             f" types: {{{name}: string}} and build the table anew"
         )
 
