@@ -131,7 +131,7 @@ def test_a_key_the_result_does_not_have_is_refused_and_the_rows_stay(
     shop.run_one("silver.a")
     shop.pipeline("silver.a", query("(2, 2)"), f"merge_strategy: incremental\n{key}")
     record = shop.run("silver.a")["silver.a"]
-    assert (record.state, record.error["kind"]) == ("failed", "BadBatch")
+    assert (record.state, record.error["kind"]) == ("failed", "BadPipeline")
     assert ids(shop, "silver.a") == [1]
     assert shop.hidden() == []
 
