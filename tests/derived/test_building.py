@@ -306,5 +306,5 @@ def test_batches_are_built_together_up_to_a_budget(lake: Lake) -> None:
     (done,) = build_layouts(
         lake.layouts.services, income.table, BuildOptions(budget=1, force=True)
     ).builds
-    assert "larger than 1 bytes" in done.warnings[0]
+    assert "larger than 1 B" in done.warnings[0]
     assert income.state().state == "fresh"
