@@ -18,7 +18,12 @@ from lakebed.names import spark_identifier
 from lakebed.ports import Field, FileGroup
 from lakebed.tables import string_literal
 from lakebed.types import STRING, ColumnType, Map, Primitive, Struct, parse_type, with_parts
-from lakebed.types.spelling import ANY_NOT_FINITE, Digits, type_of_digits
+from lakebed.types.spelling import (
+    ANY_NOT_FINITE,
+    FINER_THAN_MICROSECONDS,
+    Digits,
+    type_of_digits,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -28,7 +33,7 @@ _TIMES = {"timestamp", "timestamp_ntz"}
 # Where a value begins, which texts such as hashes in the middle of a field do not; a decimal may be
 # in quotes.
 _NUMBER = r"""[:,\[]\s*"?(-?[0-9]+(?:[.][0-9]*)?(?:[eE][+-]?[0-9]+)?)"""
-_LONG = "[0-9][0-9.]{15}"  # with fewer digits, a double keeps all
+_LONG = r"""[:,\[]\s*"?-?[0-9][0-9.]{15}"""  # with fewer digits, a double keeps all
 
 
 def exact_types(
@@ -74,14 +79,19 @@ def may_round(columns: Sequence[Field]) -> str:
     keep. Of integers the value itself tells.
     """
     names = {column.type for column in columns}
-    doubts = ["false"]
+    signs, doubts = list[str](), list[str]()
     if names & _FLOATING or any(name.startswith("decimal") for name in names):
         tokens = f"regexp_extract_all(value, {string_literal(_NUMBER)}, 1)"
         lost = f"length(t) > 15 AND t RLIKE '[.eE]' AND {_loses('t', Primitive('double'))}"
-        doubts.append(f"(value RLIKE '{_LONG}' AND exists({tokens}, t -> {lost}))")
+        signs.append(_LONG)
+        doubts.append(f"exists({tokens}, t -> {lost})")
     if names & _TIMES:
+        signs.append(FINER_THAN_MICROSECONDS)
         doubts.append(is_finer("value"))
-    return f"({' OR '.join(doubts)})"
+    if not signs:
+        return "false"
+    # nearly no line has any of the signs: one search for all of them
+    return f"(value RLIKE {string_literal('|'.join(signs))} AND ({' OR '.join(doubts)}))"
 
 
 def _texts(
