@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lakebed.engines.files import FolderFiles
-from lakebed.errors import CopiedLake, NewerLake, NotOwner, UsageError, WrongDatabase
+from lakebed.errors import CopiedLake, FileMissing, NewerLake, NotOwner, UsageError, WrongDatabase
 from lakebed.ports import Files, IdentityRow, LakeIdentity
 from lakebed.settings import Root
 from lakebed.tables.ownership import (
@@ -320,3 +320,26 @@ def test_a_lake_with_a_newer_format_is_refused_with_the_reason() -> None:
     for act in (site.ownership.open, site.ownership.require, site.ownership.take_over):
         with pytest.raises(NewerLake, match=r"the lake has format 3.*pip install -U lakebed"):
             act()
+
+
+class ClaimedMeanwhile(MemoryFiles):
+    """A root that another process claims just after this one has found no identity in it."""
+
+    other: Site | None = None
+
+    def read(self, path: str, *, start: int = 0, length: int | None = None) -> bytes:
+        try:
+            return super().read(path, start=start, length=length)
+        except FileMissing:
+            if path == IDENTITY_FILE and (other := self.other):
+                self.other = None
+                other.ownership.require()
+            raise
+
+
+def test_of_two_first_writers_at_once_neither_is_refused() -> None:
+    files = ClaimedMeanwhile()
+    first = Site(files=files)
+    files.other = Site(files=files, row=first.row)
+    first.ownership.require()
+    assert first.stored().generation == 1

@@ -48,7 +48,8 @@ def test_an_attack_is_refused_within_two_seconds_and_200_megabytes(
     ids=["time", "memory"],
 )
 def test_a_template_that_takes_too_much_is_told_its_line(source: str) -> None:
-    with pytest.raises(BadPipeline, match="too much") as caught:
+    # a quick machine reaches the limit of characters before that of time
+    with pytest.raises(BadPipeline, match="too much|produces more than") as caught:
         render(source, values(), where=WHERE)
     assert caught.value.line == 2
 

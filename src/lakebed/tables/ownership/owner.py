@@ -112,7 +112,9 @@ class Ownership:
 
     def look(self) -> Identities:
         """The present identities."""
-        return self._identities(peek_root_identity(self._files), self._row.read())
+        # The row first: it is stored last, so where there is one, the root has had its file before.
+        row = self._row.read()
+        return self._identities(peek_root_identity(self._files), row)
 
     def _identities(self, root: RootIdentity | None, row: LakeIdentity | None) -> Identities:
         stored = {one.address for one in (root.identity if root else None, row) if one}
