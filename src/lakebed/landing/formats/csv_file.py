@@ -7,7 +7,7 @@ from lakebed.landing.formats.csv_header import header_doubt
 from lakebed.landing.formats.csv_text import (
     LINE_BREAK,
     CsvDialect,
-    QuoteTracker,
+    ends_inside_quotes,
     first_record,
     header_error,
     last_line,
@@ -136,10 +136,7 @@ def _require_closed_quotes(files: Files, file: FileInfo, spec: ZoneSpec, signs: 
     """A file that was cut off inside its last quoted field has all its fields: only the open quote
     shows it.
     """
-    line, quotes = (
-        last_line(tail(files, file).decode(spec.encoding, "replace")),
-        QuoteTracker(signs),
-    )
-    quotes.feed(line)
-    if quotes.open and len(line) < WINDOW // 4:  # of a longer line only the end may have been read
+    line = last_line(tail(files, file).decode(spec.encoding, "replace"))
+    # of a longer line only the end may have been read
+    if len(line) < WINDOW // 4 and ends_inside_quotes(line, signs):
         raise BrokenFile(f"it ends inside quotes: {line[-80:]!r}")

@@ -58,12 +58,13 @@ def next_records(
             found += signs.records([line])
         except csv.Error:
             is_last = number == lines[-1][0]
-            if open_line is None and not is_last and _ends_inside_quotes(line, signs):
+            if open_line is None and not is_last and ends_inside_quotes(line, signs):
                 open_line = number
     return found, open_line
 
 
-def _ends_inside_quotes(line: str, signs: CsvDialect) -> bool:
+def ends_inside_quotes(line: str, signs: CsvDialect) -> bool:
+    """Whether a line that begins outside of quotes leaves some open."""
     quotes = QuoteTracker(signs)
     quotes.feed(line)
     return quotes.open
